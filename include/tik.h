@@ -1,0 +1,415 @@
+/*
+ * tik.h: the public interface of libtik, tiktoken's encodings, id for id, in C.
+ *
+ *     tik_encoding *enc = NULL;
+ *     tik_error err;
+ *     if (tik_open("o200k_base", &enc, &err) != TIK_OK) { fprintf(stderr, "%s\n", err.message); return 2; }
+ *     size_t n;
+ *     if (tik_count(enc, text, length, &n, &err) == TIK_OK) printf("%zu\n", n);
+ *     tik_close(enc);
+ *
+ * What holds everywhere:
+ *
+ * - A text is UTF-8 with an explicit length in bytes; zero bytes are text. Sizes are size_t, ids uint32_t.
+ * - Every function that can fail returns a tik_status and takes a `tik_error *`, which may be NULL; it
+ *   is written on failure only. Outputs are untouched on failure unless said otherwise.
+ * - No function prints, exits, aborts, or changes global state. Running out of memory is a status.
+ * - A tik_encoding never changes: all threads may use one at once. A tik_encoder, tik_stream or
+ *   tik_decoder belongs to one thread at a time.
+ * - Strings that a function returns belong to the object they were asked of and live as long as it does.
+ */
+#ifndef TIK_H
+#define TIK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#if defined(TIK_BUILD) && defined(__GNUC__)
+#define TIK_API __attribute__((visibility("default")))
+#else
+#define TIK_API
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define TIK_VERSION_MAJOR 0
+#define TIK_VERSION_MINOR 1
+#define TIK_VERSION_PATCH 0
+#define TIK_VERSION "0.1.0"
+
+/* ---- Errors -------------------------------------------------------------------------------- */
+
+typedef enum tik_status {
+    TIK_OK = 0,
+    TIK_ERROR_MEMORY = 1,     /* no memory */
+    TIK_ERROR_ARGUMENT = 2,   /* the call is wrong: a value out of range, options that contradict */
+    TIK_ERROR_NAME = 3,       /* no encoding, model or token of that name; the message has the nearest */
+    TIK_ERROR_UTF8 = 4,       /* the text is not UTF-8; `offset` is the first bad byte */
+    TIK_ERROR_SPECIAL = 5,    /* the text contains a disallowed special token at `offset` */
+    TIK_ERROR_ID = 6,         /* no token has that id; `offset` is its index in the ids */
+    TIK_ERROR_FORMAT = 7,     /* a file is not what it should be; `line` and `offset` say where */
+    TIK_ERROR_PATTERN = 8,    /* a split pattern that can't be run as meant; `offset` is in the pattern */
+    TIK_ERROR_IO = 9,         /* the system refused to read or write a file */
+    TIK_ERROR_NETWORK = 10,   /* a download failed */
+    TIK_ERROR_HASH = 11,      /* a file's SHA-256 is not the expected one */
+    TIK_ERROR_OFFLINE = 12,   /* a download is needed and TIK_OFFLINE forbids it */
+    TIK_ERROR_LIMIT = 13,     /* larger than can be handled; the message says the limit */
+    TIK_ERROR_CANCELLED = 14, /* a callback of the caller said stop */
+    TIK_ERROR_MISSING = 15    /* this build has not the part it takes (embedded vocabulary, downloads) */
+} tik_status;
+
+typedef struct tik_error {
+    tik_status status;
+    size_t line;       /* from 1; SIZE_MAX if no line is meant */
+    size_t offset;     /* from 0, in bytes (in ids for TIK_ERROR_ID); SIZE_MAX if none is meant */
+    char message[512]; /* what was wrong, where, what to do; one line, no newline at its end */
+} tik_error;
+
+/* The status in a few words, as "no memory". Never NULL. */
+TIK_API const char *tik_status_text(tik_status status);
+
+/* The version of the library, TIK_VERSION of its build. */
+TIK_API const char *tik_version(void);
+
+/* One line: versions of the library, PCRE2, Unicode, and the embedded vocabularies. */
+TIK_API const char *tik_version_details(void);
+
+/* ---- Growable results ---------------------------------------------------------------------- */
+
+/* Ids, owned by the caller. Begin with TIK_IDS_INIT; functions append to it; release with tik_ids_free. */
+typedef struct tik_ids {
+    uint32_t *data;
+    size_t length;
+    size_t capacity;
+} tik_ids;
+#define TIK_IDS_INIT { 0, 0, 0 }
+TIK_API void tik_ids_free(tik_ids *ids);
+
+/* Bytes, in the same way. Not zero-terminated. */
+typedef struct tik_bytes {
+    char *data;
+    size_t length;
+    size_t capacity;
+} tik_bytes;
+#define TIK_BYTES_INIT { 0, 0, 0 }
+TIK_API void tik_bytes_free(tik_bytes *bytes);
+
+/* ---- Opening an encoding ------------------------------------------------------------------- */
+
+typedef struct tik_encoding tik_encoding;
+
+/*
+ * Opens a public encoding by name: gpt2, r50k_base, p50k_base, p50k_edit, cl100k_base, o200k_base,
+ * o200k_harmony. Embedded vocabularies cost a pointer; others are read from the cache or downloaded.
+ * The caller owns one reference: tik_close. TIK_ERROR_NAME, TIK_ERROR_MEMORY, and what loading can give.
+ */
+TIK_API tik_status tik_open(const char *name, tik_encoding **encoding, tik_error *error);
+
+/* Opens the encoding of a model, as "gpt-4o" or "gpt-4o-2024-05-13": exact names first, then prefixes. */
+TIK_API tik_status tik_open_model(const char *model, tik_encoding **encoding, tik_error *error);
+
+/*
+ * Opens an encoding from a manifest file (JSON, see docs/manifest.md); its rank file is sought beside
+ * it. TIK_ERROR_IO, TIK_ERROR_FORMAT, TIK_ERROR_PATTERN, TIK_ERROR_HASH.
+ */
+TIK_API tik_status tik_open_manifest(const char *path, tik_encoding **encoding, tik_error *error);
+
+/* A mergeable token: bytes and rank. */
+typedef struct tik_token {
+    const char *bytes;
+    size_t length; /* bytes, at least 1 */
+    uint32_t rank; /* its id and its priority; at most 2^31 - 1 */
+} tik_token;
+
+/* A special token: a text that stands for one id. */
+typedef struct tik_special {
+    const char *text; /* UTF-8 */
+    size_t length;    /* bytes, at least 1 */
+    uint32_t id;
+} tik_special;
+
+/* All that makes an encoding. Copied: nothing needs to outlive the call. */
+typedef struct tik_definition {
+    size_t size;      /* sizeof(tik_definition) */
+    const char *name; /* zero-terminated */
+    const char *pattern;
+    size_t pattern_length;
+    const tik_token *tokens; /* in any order; each single byte must be among them */
+    size_t token_count;
+    const tik_special *specials;
+    size_t special_count;
+    size_t explicit_vocab_size; /* 0, or what tokens and specials must come to, the largest id plus 1 */
+} tik_definition;
+
+/*
+ * Opens an encoding from ranks, pattern and special tokens in memory. TIK_ERROR_FORMAT for a repeated
+ * token or rank, a missing byte, a special token whose id or text is another's; TIK_ERROR_PATTERN.
+ */
+TIK_API tik_status tik_open_definition(const tik_definition *definition, tik_encoding **encoding, tik_error *error);
+
+/* One more reference to `encoding`; returns it. */
+TIK_API tik_encoding *tik_retain(tik_encoding *encoding);
+
+/* Gives a reference back; the last one frees. NULL is allowed. */
+TIK_API void tik_close(tik_encoding *encoding);
+
+/* ---- What an encoding is ------------------------------------------------------------------- */
+
+TIK_API const char *tik_name(const tik_encoding *encoding);
+
+/* The split pattern as the reference writes it; `*length` (may be NULL) in bytes. */
+TIK_API const char *tik_pattern(const tik_encoding *encoding, size_t *length);
+
+/* How pieces are made and by what: "pcre2", or the scanner and its instruction set. */
+TIK_API const char *tik_engine(const tik_encoding *encoding);
+
+TIK_API uint32_t tik_largest_id(const tik_encoding *encoding);
+TIK_API size_t tik_vocab_size(const tik_encoding *encoding);  /* largest id plus 1, as the reference's n_vocab */
+TIK_API size_t tik_token_count(const tik_encoding *encoding); /* mergeable tokens: ids that exist, specials apart */
+TIK_API size_t tik_special_count(const tik_encoding *encoding);
+
+/* Special token `index`, in order of id. TIK_ERROR_ARGUMENT past the end. */
+TIK_API tik_status tik_special_at(const tik_encoding *encoding, size_t index, tik_special *special, tik_error *error);
+
+/* The id of <|endoftext|>. TIK_ERROR_NAME if the encoding has none. */
+TIK_API tik_status tik_end_of_text(const tik_encoding *encoding, uint32_t *id, tik_error *error);
+
+TIK_API bool tik_is_special(const tik_encoding *encoding, uint32_t id);
+
+/* The bytes of a token or special token, in the encoding's own memory. TIK_ERROR_ID. */
+TIK_API tik_status tik_token_bytes(const tik_encoding *encoding, uint32_t id, const char **bytes, size_t *length,
+                                   tik_error *error);
+
+/* The id whose bytes are exactly these: a token, else a special token. TIK_ERROR_NAME if there is none. */
+TIK_API tik_status tik_token_id(const tik_encoding *encoding, const char *bytes, size_t length, uint32_t *id,
+                                tik_error *error);
+
+/* All mergeable tokens sorted by their bytes: `*count` ids, appended to `ids`. */
+TIK_API tik_status tik_tokens_sorted(const tik_encoding *encoding, tik_ids *ids, tik_error *error);
+
+/* ---- Options of encoding ------------------------------------------------------------------- */
+
+/* What special tokens written in the text are. */
+typedef enum tik_set {
+    TIK_SET_NONE = 0,
+    TIK_SET_ALL = 1,  /* every special token (for disallowed: every one that is not allowed) */
+    TIK_SET_LISTED = 2
+} tik_set;
+
+typedef struct tik_options {
+    size_t size;              /* sizeof(tik_options) */
+    tik_set allowed;          /* these become their ids; where several begin at one place, the longest */
+    tik_set disallowed;       /* these are refused with TIK_ERROR_SPECIAL; any other is ordinary text */
+    const char *const *allowed_list; /* zero-terminated names, for TIK_SET_LISTED */
+    size_t allowed_count;
+    const char *const *disallowed_list;
+    size_t disallowed_count;
+    bool replace_invalid;     /* bad UTF-8 becomes U+FFFD, as Python's errors="replace"; else refused */
+    unsigned threads;         /* for batches and large texts: 0 or 1 one thread, TIK_ALL_THREADS all cores */
+    size_t limit;             /* counting stops once it is known to be passed; 0 for no limit */
+} tik_options;
+
+/* The reference's defaults: nothing allowed, every special token refused, bad UTF-8 refused. */
+#define TIK_OPTIONS_INIT { sizeof(tik_options), TIK_SET_NONE, TIK_SET_ALL, 0, 0, 0, 0, false, 0, 0 }
+
+/* Ordinary text: special tokens in it are text like any other. */
+#define TIK_OPTIONS_ORDINARY { sizeof(tik_options), TIK_SET_NONE, TIK_SET_NONE, 0, 0, 0, 0, false, 0, 0 }
+
+#define TIK_ALL_THREADS 0xFFFFFFFFu
+
+/* ---- Encoding and counting, the short way -------------------------------------------------- */
+
+/*
+ * Appends the ids of `text` to `ids`. `options` NULL means TIK_OPTIONS_INIT. The thread's own encoder is
+ * kept for the next call. On failure `ids` is as it was.
+ * TIK_ERROR_UTF8, TIK_ERROR_SPECIAL, TIK_ERROR_NAME (a listed special token that there is not).
+ */
+TIK_API tik_status tik_encode(const tik_encoding *encoding, const char *text, size_t length,
+                              const tik_options *options, tik_ids *ids, tik_error *error);
+
+/* The same for ordinary text: TIK_OPTIONS_ORDINARY. */
+TIK_API tik_status tik_encode_ordinary(const tik_encoding *encoding, const char *text, size_t length, tik_ids *ids,
+                                       tik_error *error);
+
+/* How many ids `text` has, as ordinary text: nothing is stored. */
+TIK_API tik_status tik_count(const tik_encoding *encoding, const char *text, size_t length, size_t *count,
+                             tik_error *error);
+
+/*
+ * The same with options. With `limit`, stops reading as soon as there are more: `*count` is then some
+ * number above the limit, of the tokens seen.
+ */
+TIK_API tik_status tik_count_with(const tik_encoding *encoding, const char *text, size_t length,
+                                  const tik_options *options, size_t *count, tik_error *error);
+
+/*
+ * Bytes that need not be UTF-8, as the reference's _encode_bytes: the valid beginning is split as text,
+ * what follows its last stable piece is merged as one piece.
+ */
+TIK_API tik_status tik_encode_bytes(const tik_encoding *encoding, const char *bytes, size_t length, tik_ids *ids,
+                                    tik_error *error);
+
+/* One piece, not split: the whole of `bytes` is looked up, else merged. */
+TIK_API tik_status tik_encode_piece(const tik_encoding *encoding, const char *bytes, size_t length, tik_ids *ids,
+                                    tik_error *error);
+
+/* ---- Encoding with an encoder of one's own ------------------------------------------------- */
+
+/* One thread's working memory: buffers, and the pieces it has met, bounded. */
+typedef struct tik_encoder tik_encoder;
+
+/* The encoder holds a reference to `encoding`. */
+TIK_API tik_status tik_encoder_new(const tik_encoding *encoding, tik_encoder **encoder, tik_error *error);
+TIK_API void tik_encoder_free(tik_encoder *encoder);
+
+/* As tik_encode and tik_count_with. */
+TIK_API tik_status tik_encoder_encode(tik_encoder *encoder, const char *text, size_t length,
+                                      const tik_options *options, tik_ids *ids, tik_error *error);
+TIK_API tik_status tik_encoder_count(tik_encoder *encoder, const char *text, size_t length,
+                                     const tik_options *options, size_t *count, tik_error *error);
+
+/* Bytes of the last text that the pattern covered with no piece: the reference drops them without a word. */
+TIK_API size_t tik_encoder_dropped(const tik_encoder *encoder);
+
+/* ---- Offsets, pieces ----------------------------------------------------------------------- */
+
+/*
+ * Encodes and says where each token lies: `offsets` receives one start per id, appended, in bytes of the
+ * text (`*offsets` is a tik_sizes). tik_offsets_in_characters turns them into characters in place, each
+ * the first character that has bytes of the token.
+ */
+typedef struct tik_sizes {
+    size_t *data;
+    size_t length;
+    size_t capacity;
+} tik_sizes;
+#define TIK_SIZES_INIT { 0, 0, 0 }
+TIK_API void tik_sizes_free(tik_sizes *sizes);
+
+TIK_API tik_status tik_encode_offsets(const tik_encoding *encoding, const char *text, size_t length,
+                                      const tik_options *options, tik_ids *ids, tik_sizes *offsets, tik_error *error);
+TIK_API tik_status tik_offsets_in_characters(const char *text, size_t length, tik_sizes *offsets, tik_error *error);
+
+/* The pieces of an ordinary text: appends the end of each, in bytes. */
+TIK_API tik_status tik_pieces(const tik_encoding *encoding, const char *text, size_t length, tik_sizes *ends,
+                              tik_error *error);
+
+/*
+ * The ids of `text` as far as no continuation can change them, and the ways in which it may go on: each
+ * completion a sequence of ids whose bytes begin with the bytes not covered by `stable`, as the
+ * reference's encode_with_unstable. Completion k is completions[starts[k] .. starts[k+1]); `starts` gets
+ * one entry more than there are completions, which are sorted.
+ */
+TIK_API tik_status tik_encode_unstable(const tik_encoding *encoding, const char *text, size_t length,
+                                       const tik_options *options, tik_ids *stable, tik_ids *completions,
+                                       tik_sizes *starts, tik_error *error);
+
+/* ---- Many texts ---------------------------------------------------------------------------- */
+
+typedef struct tik_text {
+    const char *data;
+    size_t length; /* bytes */
+} tik_text;
+
+/*
+ * Encodes `count` texts on `options->threads` threads. The ids of all are appended to `ids` in order;
+ * `starts` gets count + 1 positions in `ids`: text k is ids[starts[k] .. starts[k+1]).
+ * On failure the error's message names the text; `ids` and `starts` are as they were.
+ */
+TIK_API tik_status tik_encode_batch(const tik_encoding *encoding, const tik_text *texts, size_t count,
+                                    const tik_options *options, tik_ids *ids, tik_sizes *starts, tik_error *error);
+
+/* counts[k] becomes the number of tokens of text k. */
+TIK_API tik_status tik_count_batch(const tik_encoding *encoding, const tik_text *texts, size_t count,
+                                   const tik_options *options, size_t *counts, tik_error *error);
+
+/* ---- Streams ------------------------------------------------------------------------------- */
+
+/*
+ * A text that comes in slices, cut anywhere, inside characters too: the ids are those of the whole text.
+ * Memory is bounded by the longest stretch without a certain boundary.
+ */
+typedef struct tik_stream tik_stream;
+
+TIK_API tik_status tik_stream_new(const tik_encoding *encoding, const tik_options *options, tik_stream **stream,
+                                  tik_error *error);
+TIK_API void tik_stream_free(tik_stream *stream);
+
+/* Takes the next slice; appends the ids that are certain by now to `ids` (NULL to count only). */
+TIK_API tik_status tik_stream_feed(tik_stream *stream, const char *slice, size_t length, tik_ids *ids,
+                                   tik_error *error);
+
+/* Says that the text is complete; appends the last ids. The stream is then ready for a new text. */
+TIK_API tik_status tik_stream_finish(tik_stream *stream, tik_ids *ids, tik_error *error);
+
+/* Ids given out since the text began. */
+TIK_API size_t tik_stream_count(const tik_stream *stream);
+
+/* Bytes taken in whose ids have not been given out. */
+TIK_API size_t tik_stream_pending(const tik_stream *stream);
+
+/* Bytes of the text so far that the pattern covered with no piece (see tik_encoder_dropped). */
+TIK_API size_t tik_stream_dropped(const tik_stream *stream);
+
+/* ---- Decoding ------------------------------------------------------------------------------ */
+
+/* How bytes become text where they are not UTF-8, as Python's error handlers of the same names. */
+typedef enum tik_decoding {
+    TIK_DECODE_BYTES = 0, /* as they are */
+    TIK_DECODE_STRICT = 1, /* TIK_ERROR_UTF8 */
+    TIK_DECODE_REPLACE = 2,
+    TIK_DECODE_IGNORE = 3
+} tik_decoding;
+
+/* Appends the bytes of `count` ids. TIK_ERROR_ID with the index of an id that there is not. */
+TIK_API tik_status tik_decode(const tik_encoding *encoding, const uint32_t *ids, size_t count, tik_decoding mode,
+                              tik_bytes *bytes, tik_error *error);
+
+/* Many at once: the bytes of list k are bytes[starts[k] .. starts[k+1]). ids and list k as in tik_encode_batch. */
+TIK_API tik_status tik_decode_batch(const tik_encoding *encoding, const uint32_t *ids, const size_t *id_starts,
+                                    size_t count, tik_decoding mode, unsigned threads, tik_bytes *bytes,
+                                    tik_sizes *starts, tik_error *error);
+
+/*
+ * Decodes strictly and gives the offset of each token in characters, as the reference's
+ * decode_with_offsets: the first character that has bytes of the token.
+ */
+TIK_API tik_status tik_decode_offsets(const tik_encoding *encoding, const uint32_t *ids, size_t count,
+                                      tik_bytes *text, tik_sizes *offsets, tik_error *error);
+
+/* Decodes ids as they come, giving out whole characters only. */
+typedef struct tik_decoder tik_decoder;
+
+TIK_API tik_status tik_decoder_new(const tik_encoding *encoding, tik_decoding mode, tik_decoder **decoder,
+                                   tik_error *error);
+TIK_API void tik_decoder_free(tik_decoder *decoder);
+TIK_API tik_status tik_decoder_feed(tik_decoder *decoder, const uint32_t *ids, size_t count, tik_bytes *text,
+                                    tik_error *error);
+TIK_API tik_status tik_decoder_finish(tik_decoder *decoder, tik_bytes *text, tik_error *error);
+
+/* ---- Names: encodings and models ----------------------------------------------------------- */
+
+/* The name of public encoding `index`, NULL past the last. */
+TIK_API const char *tik_encoding_at(size_t index);
+
+/* The encoding of a model by the reference's rules. TIK_ERROR_NAME with the nearest names. */
+TIK_API tik_status tik_encoding_for_model(const char *model, const char **encoding, tik_error *error);
+
+/* A model name that the reference maps exactly, or a prefix of names; in the reference's order. */
+typedef struct tik_model_name {
+    const char *name;
+    const char *encoding;
+    bool is_prefix;
+} tik_model_name;
+
+/* Entry `index`; false past the last. */
+TIK_API bool tik_model_at(size_t index, tik_model_name *model);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
