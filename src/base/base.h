@@ -12,11 +12,11 @@
 #include "tik.h"
 
 #if defined(__GNUC__)
-#define TIK_PRINTF(format, first) __attribute__((format(printf, format, first)))
+#define TIK_PRINTF(string, first) __attribute__((format(printf, string, first)))
 #define TIK_LIKELY(x) __builtin_expect(!!(x), 1)
 #define TIK_UNLIKELY(x) __builtin_expect(!!(x), 0)
 #else
-#define TIK_PRINTF(format, first)
+#define TIK_PRINTF(string, first)
 #define TIK_LIKELY(x) (x)
 #define TIK_UNLIKELY(x) (x)
 #endif
