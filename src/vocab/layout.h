@@ -1,0 +1,24 @@
+/* Of vocab/ alone: how a token comes out of its own bytes. */
+#ifndef TIK_VOCAB_LAYOUT_H
+#define TIK_VOCAB_LAYOUT_H
+
+#include "vocab/vocab.h"
+
+/* Working memory of last_pair, kept from token to token; zeroed is empty. */
+typedef struct last_pair_memory {
+    void *parts;
+    size_t part_capacity;
+    void *heap;
+    size_t heap_capacity;
+} last_pair_memory;
+
+/*
+ * Merges the bytes of token `index` by the definition (whether two neighbours merge is asked by their
+ * bytes). If they come to two parts that merge to the token, `*left` and `*right` are these parts, else
+ * both are TIK_NONE. Needs bytes, starts and piece_slots of `vocab`, not its pairs. n log n.
+ */
+tik_status last_pair(const tik_vocab *vocab, uint32_t index, last_pair_memory *memory, uint32_t *left,
+                     uint32_t *right, tik_error *error);
+void last_pair_free(last_pair_memory *memory);
+
+#endif

@@ -1,0 +1,165 @@
+/*
+ * vocab: a vocabulary's lookup tables, in one form: position-independent, read-only bytes. One function
+ * lays them out from a list of ranks; the build runs it over vocab/ and embeds the result, so that
+ * opening an embedded vocabulary is taking a pointer; a rank file met at run time goes the same way.
+ *
+ * Inside, a token is known by its index: its place in the order of ranks, from 0. Lower index = lower
+ * rank = merged earlier. Where the ranks have no gaps, index and rank are the same number.
+ */
+#ifndef TIK_VOCAB_H
+#define TIK_VOCAB_H
+
+#include <string.h>
+
+#include "base/base.h"
+#include "vocab/ranks.h"
+
+/* No token. */
+#define TIK_NONE UINT32_MAX
+
+/* Most tokens that a vocabulary may have: an index fits 21 bits with one value to spare. */
+#define TIK_VOCAB_LIMIT ((UINT32_C(1) << 21) - 2)
+
+/* The padding behind `bytes`: so much may be read past the end of any token. */
+#define TIK_VOCAB_PADDING 32
+
+typedef struct tik_vocab {
+    uint32_t count;              /* tokens */
+    uint32_t largest_rank;
+    uint32_t longest;            /* bytes of the longest token */
+    bool dense;                  /* index and rank are the same number */
+    uint32_t piece_shift;        /* 64 - log2(slots of piece_slots) */
+    uint32_t pair_shift;         /* 64 - log2(slots of pair_slots) */
+    const uint8_t *bytes;        /* the tokens' bytes, in order of index */
+    const uint32_t *starts;      /* [count + 1]: where each begins in `bytes` */
+    const uint32_t *ranks;       /* [count]: index → rank */
+    const uint32_t *piece_slots; /* open addressing: 0 or tag << 21 | index + 1 */
+    const uint64_t *pair_slots;  /* open addressing: 0 or left << 42 | right << 21 | merged + 1 */
+    const uint32_t *byte_index;  /* [256]: the token of one byte */
+    const uint32_t *byte_pairs;  /* [65536]: what bytes a and b merge to, at a << 8 | b; TIK_NONE */
+    const uint8_t *alone;        /* bit per index: merging the token's bytes gives the token */
+} tik_vocab;
+
+/*
+ * Lays out the tables of `ranks` (in order of rank) into one allocation, `*tables`, to be freed with
+ * free(). TIK_ERROR_LIMIT for more than TIK_VOCAB_LIMIT tokens or 4 GiB of bytes; TIK_ERROR_MEMORY.
+ */
+tik_status tik_vocab_layout(const tik_ranks *ranks, void **tables, size_t *size, tik_error *error);
+
+/* Reads laid-out tables in place; they must outlive `vocab` and be aligned to 64 bytes. */
+tik_status tik_vocab_attach(const void *tables, size_t size, tik_vocab *vocab, tik_error *error);
+
+/* Turns the byte order of laid-out tables round, for a build for a machine of the other kind. */
+void tik_vocab_swap(void *tables);
+
+/* The tables of an embedded rank file, by the SHA-256 of the file. False if it is not embedded. */
+bool tik_vocab_embedded(const char *sha256, const void **tables, size_t *size);
+
+/* ---- Lookups ------------------------------------------------------------------------------- */
+
+/* Eight bytes as a little-endian number, whatever the machine: hashes are then the same everywhere. */
+static inline uint64_t tik_load64(const uint8_t *at)
+{
+    uint64_t word;
+    memcpy(&word, at, sizeof word);
+#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+    word = __builtin_bswap64(word);
+#endif
+    return word;
+}
+
+/* Odd constants with well-spread bits: the fractional parts of the square roots of 2 and 3, made odd. */
+#define TIK_HASH_A UINT64_C(0x6A09E667F3BCC909)
+#define TIK_HASH_B UINT64_C(0xBB67AE8584CAA73B)
+
+/* The hash of a piece of at most 16 bytes, given as two words padded with zeros. Its top bits are best. */
+static inline uint64_t tik_hash_short(uint64_t low, uint64_t high, size_t length)
+{
+    uint64_t mixed = (low ^ (uint64_t)length << 56) * TIK_HASH_A;
+    mixed ^= mixed >> 32;
+    mixed = (mixed + high) * TIK_HASH_B;
+    return mixed ^ mixed >> 29;
+}
+
+/* The hash of any piece; the same as tik_hash_short for a short one. */
+uint64_t tik_hash(const uint8_t *piece, size_t length);
+
+/* The first min(length, 16) bytes at `piece`, padded with zeros; reads nothing beyond them. */
+static inline void tik_load_short(const uint8_t *piece, size_t length, uint64_t *low, uint64_t *high)
+{
+    uint8_t padded[16] = {0};
+    memcpy(padded, piece, length < 16 ? length : 16);
+    *low = tik_load64(padded);
+    *high = tik_load64(padded + 8);
+}
+
+static inline size_t tik_vocab_length(const tik_vocab *vocab, uint32_t index)
+{
+    return vocab->starts[index + 1] - vocab->starts[index];
+}
+
+/* The token whose bytes these are, TIK_NONE if there is none; `hash` is tik_hash of them. */
+static inline uint32_t tik_vocab_find_hashed(const tik_vocab *vocab, const uint8_t *piece, size_t length,
+                                             uint64_t hash)
+{
+    uint32_t mask = (UINT32_C(1) << (64 - vocab->piece_shift)) - 1;
+    uint32_t tag = (uint32_t)(hash & 0x7FF);
+    for (uint32_t slot = (uint32_t)(hash >> vocab->piece_shift);; slot = (slot + 1) & mask) {
+        uint32_t entry = vocab->piece_slots[slot];
+        if (entry == 0)
+            return TIK_NONE;
+        if (entry >> 21 == tag) {
+            uint32_t index = (entry & 0x1FFFFF) - 1;
+            if (tik_vocab_length(vocab, index) == length &&
+                memcmp(vocab->bytes + vocab->starts[index], piece, length) == 0)
+                return index;
+        }
+    }
+}
+
+static inline uint32_t tik_vocab_find(const tik_vocab *vocab, const uint8_t *piece, size_t length)
+{
+    if (length > vocab->longest)
+        return TIK_NONE;
+    return tik_vocab_find_hashed(vocab, piece, length, tik_hash(piece, length));
+}
+
+static inline uint64_t tik_hash_pair(uint32_t left, uint32_t right)
+{
+    uint64_t mixed = ((uint64_t)left << 32 | right) * TIK_HASH_A;
+    return (mixed ^ mixed >> 32) * TIK_HASH_B;
+}
+
+/*
+ * What `left` and `right` merge to when they come to stand side by side, TIK_NONE if to nothing.
+ *
+ * The definition asks whether the bytes of both together are a token. This table holds one pair for each
+ * token, the last two parts of the token's own merging, and that is enough: as long as no merge has
+ * crossed the ends of a stretch of bytes, the merges within it are, in order, those of the stretch by
+ * itself (each step takes the lowest rank, then the leftmost, of all pairs, hence of the stretch's). So
+ * when two parts that make up a token stand side by side, they are a state of the token's own merging
+ * with two parts, and there is only one such state.
+ */
+static inline uint32_t tik_vocab_pair(const tik_vocab *vocab, uint32_t left, uint32_t right)
+{
+    uint64_t key = (uint64_t)left << 21 | right;
+    uint32_t mask = (UINT32_C(1) << (64 - vocab->pair_shift)) - 1;
+    for (uint32_t slot = (uint32_t)(tik_hash_pair(left, right) >> vocab->pair_shift);; slot = (slot + 1) & mask) {
+        uint64_t entry = vocab->pair_slots[slot];
+        if (entry >> 21 == key && entry != 0)
+            return (uint32_t)(entry & 0x1FFFFF) - 1;
+        if (entry == 0)
+            return TIK_NONE;
+    }
+}
+
+/* Whether merging the bytes of the token by themselves gives the token. */
+static inline bool tik_vocab_is_alone(const tik_vocab *vocab, uint32_t index)
+{
+    return vocab->alone[index >> 3] >> (index & 7) & 1;
+}
+
+/* The index of a rank, TIK_NONE if no token has it. */
+uint32_t tik_vocab_index(const tik_vocab *vocab, uint32_t rank);
+
+#endif
