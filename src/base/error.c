@@ -4,6 +4,7 @@
 
 #include "base/base.h"
 
+TIK_PRINTF(5, 0)
 static tik_status fill(tik_error *error, tik_status status, size_t line, size_t offset, const char *format,
                        va_list arguments)
 {
