@@ -1,0 +1,208 @@
+/* main: the table of subcommands, and what is said about them: --help, --version, --describe. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli.h"
+
+/* One line per subcommand, in the order of help. */
+static const cli_command *const commands[] = {
+    &cli_count,
+    &cli_encode,
+    &cli_decode,
+    &cli_models,
+};
+enum { COMMANDS = sizeof commands / sizeof commands[0] };
+
+/* Help is laid out for a terminal of 80 columns. */
+enum { WIDTH = 79, INDENT = 4 };
+
+/* Writes `text` from column `column` on, broken at spaces, later lines beginning at `indent`. */
+static void out_wrapped(const char *text, size_t column, size_t indent)
+{
+    while (*text) {
+        size_t word = strcspn(text, " \n");
+        bool paragraph = strncmp(text, "\n\n", 2) == 0;
+        if (column > indent && (column + word + 1 > WIDTH || paragraph)) {
+            cli_out_text(paragraph ? "\n\n" : "\n");
+            column = 0;
+        }
+        if (word > 0) {
+            if (column > indent) {
+                cli_out_char(' ');
+                column++;
+            }
+            for (; column < indent; column++)
+                cli_out_char(' ');
+            cli_out(text, word);
+            column += word;
+        }
+        text += word;
+        text += strspn(text, " ");
+        if (*text == '\n')
+            text += strspn(text, "\n");
+    }
+    cli_out_char('\n');
+}
+
+static void out_option(const cli_option *option)
+{
+    if (option->id < CLI_MANIFEST)
+        cli_out_printf("  -%c, --%s", option->id, option->name);
+    else
+        cli_out_printf("      --%s", option->name);
+    if (option->argument)
+        cli_out_printf(" %s", option->argument);
+    cli_out_char('\n');
+    out_wrapped(option->help, 0, 2 * INDENT + 2);
+}
+
+void cli_help(const cli_command *command)
+{
+    cli_out_printf("Usage: tik %s [OPTION]...%s%s\n", command->name, *command->operands ? " " : "",
+                   command->operands);
+    cli_out_printf("%s.\n\n", command->summary);
+    out_wrapped(command->description, 0, 0);
+    cli_out_text("\nOptions:\n");
+    for (const cli_option *option = command->options; option->name; option++)
+        out_option(option);
+    if (command->examples && command->examples->command)
+        cli_out_text("\nExamples:\n");
+    for (const cli_example *example = command->examples; example && example->command; example++) {
+        cli_out_printf("  %s\n", example->command);
+        out_wrapped(example->what, 0, 2 * INDENT + 2);
+    }
+}
+
+static void help(void)
+{
+    cli_out_text("Usage: tik COMMAND [OPTION]... [FILE]...\n"
+                 "Counts, encodes and decodes tokens exactly as tiktoken does.\n\n"
+                 "Commands:\n");
+    for (size_t i = 0; i < COMMANDS; i++)
+        cli_out_printf("  %-10s%s\n", commands[i]->name, commands[i]->summary);
+    cli_out_text("\n"
+                 "tik COMMAND --help says more. Without a file, or for -, standard input is read.\n"
+                 "The encoding is " CLI_DEFAULT_ENCODING " unless -e ENCODING or -m MODEL says otherwise.\n"
+                 "Exit status: 0 done; 1 the answer is no; 2 the call or the input is wrong.\n"
+                 "tik --version tells the versions of tik and of what it is made of.\n");
+}
+
+/* One more than the number of single-character edits that it takes from `a` to `b`, for short names. */
+static size_t edits(const char *a, const char *b)
+{
+    enum { LONGEST = 32 };
+    size_t row[LONGEST + 1];
+    size_t columns = strlen(b);
+    if (columns > LONGEST || strlen(a) > LONGEST)
+        return SIZE_MAX;
+    for (size_t j = 0; j <= columns; j++)
+        row[j] = j;
+    for (size_t i = 0; a[i]; i++) {
+        size_t diagonal = row[0];
+        row[0] = i + 1;
+        for (size_t j = 0; j < columns; j++) {
+            size_t best = diagonal + (a[i] != b[j]);
+            if (row[j] + 1 < best)
+                best = row[j] + 1;
+            if (row[j + 1] + 1 < best)
+                best = row[j + 1] + 1;
+            diagonal = row[j + 1];
+            row[j + 1] = best;
+        }
+    }
+    return row[columns];
+}
+
+static const cli_command *find_command(const char *name)
+{
+    for (size_t i = 0; i < COMMANDS; i++)
+        if (strcmp(commands[i]->name, name) == 0)
+            return commands[i];
+    return NULL;
+}
+
+static int refuse_command(const char *name)
+{
+    const cli_command *nearest = commands[0];
+    for (size_t i = 1; i < COMMANDS; i++)
+        if (edits(name, commands[i]->name) < edits(name, nearest->name))
+            nearest = commands[i];
+    if (edits(name, nearest->name) <= 2)
+        cli_say("no command '%s'; did you mean %s? tik --help lists them", name, nearest->name);
+    else
+        cli_say("no command '%s'; tik --help lists them", name);
+    return CLI_WRONG;
+}
+
+static json_t *describe_options(const cli_option *options)
+{
+    json_t *list = json_array();
+    for (const cli_option *option = options; option->name; option++) {
+        char letter[2] = {option->id < CLI_MANIFEST ? (char)option->id : '\0', '\0'};
+        json_array_append_new(list, json_pack("{s:s, s:s, s:s?, s:s}", "name", option->name, "letter", letter,
+                                              "argument", option->argument, "help", option->help));
+    }
+    return list;
+}
+
+/* Everything that --help says, as JSON: the manual pages and completions are made from it. */
+static int describe(void)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < COMMANDS; i++) {
+        const cli_command *command = commands[i];
+        json_t *examples = json_array();
+        for (const cli_example *example = command->examples; example && example->command; example++)
+            json_array_append_new(examples,
+                                  json_pack("{s:s, s:s}", "command", example->command, "what", example->what));
+        json_array_append_new(list, json_pack("{s:s, s:s, s:s, s:s, s:o, s:o}", "name", command->name, "operands",
+                                              command->operands, "summary", command->summary, "description",
+                                              command->description, "options", describe_options(command->options),
+                                              "examples", examples));
+    }
+    cli_out_json_document(json_pack("{s:s, s:o}", "version", tik_version(), "commands", list));
+    return CLI_DONE;
+}
+
+static int run_command(int argc, char **argv)
+{
+    const cli_command *command = find_command(argv[0]);
+    if (!command)
+        return refuse_command(argv[0]);
+    cli_call call = {.command = command, .argc = argc, .argv = argv, .options = TIK_OPTIONS_ORDINARY};
+    call.options.threads = TIK_ALL_THREADS;
+    int status = command->run(&call);
+    cli_names_free(&call.encodings);
+    cli_names_free(&call.specials);
+    cli_names_free(&call.include);
+    cli_names_free(&call.exclude);
+    return status > call.status ? status : call.status;
+}
+
+int main(int argc, char **argv)
+{
+    int status = CLI_DONE;
+    const char *first = argc > 1 ? argv[1] : "";
+    if (argc < 2) {
+        cli_say("no command is given; tik --help lists them");
+        status = CLI_WRONG;
+    } else if (strcmp(first, "--help") == 0 || strcmp(first, "-h") == 0 || strcmp(first, "help") == 0) {
+        const cli_command *command = argc > 2 ? find_command(argv[2]) : NULL;
+        if (argc > 2 && !command)
+            status = refuse_command(argv[2]);
+        else if (command)
+            cli_help(command);
+        else
+            help();
+    } else if (strcmp(first, "--version") == 0 || strcmp(first, "-V") == 0) {
+        cli_out_text(tik_version_details());
+        cli_out_char('\n');
+    } else if (strcmp(first, "--describe") == 0) {
+        status = describe();
+    } else {
+        status = run_command(argc - 1, argv + 1);
+    }
+    cli_out_flush();
+    return status;
+}
