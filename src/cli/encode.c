@@ -31,7 +31,7 @@ static void out_u32le(const uint32_t *ids, size_t count)
 /* Writes what has come and empties `ids`. */
 static void out_ids(tik_ids *ids, int format, bool *begun)
 {
-    if (format == U32LE)
+    if (format == CLI_IDS_U32LE)
         out_u32le(ids->data, ids->length);
     else
         cli_out_ids(ids->data, ids->length, format == CLI_IDS_JSON ? ',' : ' ', *begun);
@@ -59,7 +59,7 @@ static tik_status encode_source(tik_stream *stream, cli_source *source, int form
     out_ids(ids, format, &begun);
     if (format == CLI_IDS_JSON)
         cli_out_char(']');
-    if (format != U32LE)
+    if (format != CLI_IDS_U32LE)
         cli_out_char('\n');
     return TIK_OK;
 }
@@ -105,7 +105,7 @@ static int encode_all(cli_call *call, int format)
 
 static int run(cli_call *call)
 {
-    int format = PLAIN;
+    int format = CLI_IDS_PLAIN;
     for (int option; (option = cli_next_option(call)) != CLI_NO_MORE_OPTIONS;)
         if (option == CLI_BAD_OPTION || (format = cli_choice(call, cli_id_formats)) < 0)
             return CLI_WRONG;
