@@ -78,7 +78,7 @@ static tik_status fill(const tik_ranks *ranks, void *tables, tik_vocab *vocab, t
         byte_pairs[b] = tik_vocab_find(vocab, both, 2);
     }
 
-    last_pair_memory memory = {0};
+    merge_memory memory = {0};
     for (uint32_t i = 0; i < vocab->count; i++) {
         size_t length = tik_vocab_length(vocab, i);
         uint32_t left = TIK_NONE;
@@ -86,7 +86,7 @@ static tik_status fill(const tik_ranks *ranks, void *tables, tik_vocab *vocab, t
         if (length > 1) {
             tik_status status = last_pair(vocab, i, &memory, &left, &right, error);
             if (status != TIK_OK) {
-                last_pair_free(&memory);
+                merge_memory_free(&memory);
                 return status;
             }
             if (left != TIK_NONE)
@@ -95,7 +95,7 @@ static tik_status fill(const tik_ranks *ranks, void *tables, tik_vocab *vocab, t
         if (length == 1 || left != TIK_NONE)
             alone[i >> 3] |= (uint8_t)(1u << (i & 7));
     }
-    last_pair_free(&memory);
+    merge_memory_free(&memory);
     return TIK_OK;
 }
 

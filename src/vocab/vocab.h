@@ -159,6 +159,13 @@ static inline bool tik_vocab_is_alone(const tik_vocab *vocab, uint32_t index)
     return vocab->alone[index >> 3] >> (index & 7) & 1;
 }
 
+/*
+ * Merges a piece by the definition, with a heap, asking the bytes: n log n, for any vocabulary. Writes at
+ * most `length` indices to `out`. TIK_ERROR_LIMIT for 4 GiB or more; TIK_ERROR_MEMORY.
+ */
+tik_status tik_vocab_merge(const tik_vocab *vocab, const uint8_t *piece, size_t length, uint32_t *out, size_t *count,
+                           tik_error *error);
+
 /* The index of a rank, TIK_NONE if no token has it. */
 uint32_t tik_vocab_index(const tik_vocab *vocab, uint32_t rank);
 
