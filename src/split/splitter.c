@@ -1,12 +1,16 @@
 /*
  * The door of split: which engine runs a pattern. Patterns of public encodings are known by their
- * exact text and served by static objects; all others are compiled for PCRE2.
+ * exact text and served by static objects and scanners; all others are compiled for PCRE2.
+ *
+ * TIK_SPLIT=pcre2 in the environment gives the known patterns to PCRE2 too: the tests hold one engine
+ * against the other so.
  */
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "split/pcre2.h"
+#include "split/scan.h"
 #include "split/split.h"
 
 /* Patterns as the reference package tiktoken 0.14.0 writes them. */
@@ -24,28 +28,41 @@
 struct tik_splitter {
     const char *pattern;
     size_t length;
+    tik_scan_pattern scan;          /* TIK_SCAN_PATTERNS if PCRE2 runs it */
     tik_matcher *own;               /* of a pattern that is not known */
     _Atomic(tik_matcher *) *shared; /* of a known one: compiled when it is first needed, kept for good */
 };
 
 struct tik_split_state {
+    const tik_scanner *scanner; /* or, if NULL, the two below */
     const tik_matcher *matcher;
     tik_matcher_state *matching;
 };
 
-enum { KNOWN = 3 };
+static _Atomic(tik_matcher *) compiled[TIK_SCAN_PATTERNS];
 
-static _Atomic(tik_matcher *) compiled[KNOWN];
-
-static tik_splitter known[KNOWN] = {
-    { R50K, sizeof R50K - 1, NULL, &compiled[0] },
-    { CL100K, sizeof CL100K - 1, NULL, &compiled[1] },
-    { O200K, sizeof O200K - 1, NULL, &compiled[2] },
+static tik_splitter scanned[TIK_SCAN_PATTERNS] = {
+    [TIK_SCAN_R50K] = { R50K, sizeof R50K - 1, TIK_SCAN_R50K, NULL, NULL },
+    [TIK_SCAN_CL100K] = { CL100K, sizeof CL100K - 1, TIK_SCAN_CL100K, NULL, NULL },
+    [TIK_SCAN_O200K] = { O200K, sizeof O200K - 1, TIK_SCAN_O200K, NULL, NULL },
 };
+
+static tik_splitter matched[TIK_SCAN_PATTERNS] = {
+    [TIK_SCAN_R50K] = { R50K, sizeof R50K - 1, TIK_SCAN_PATTERNS, NULL, &compiled[TIK_SCAN_R50K] },
+    [TIK_SCAN_CL100K] = { CL100K, sizeof CL100K - 1, TIK_SCAN_PATTERNS, NULL, &compiled[TIK_SCAN_CL100K] },
+    [TIK_SCAN_O200K] = { O200K, sizeof O200K - 1, TIK_SCAN_PATTERNS, NULL, &compiled[TIK_SCAN_O200K] },
+};
+
+static bool is_scanned(const tik_splitter *splitter)
+{
+    return splitter->scan != TIK_SCAN_PATTERNS;
+}
 
 static tik_splitter *find_known(const char *pattern, size_t length)
 {
-    for (size_t i = 0; i < KNOWN; i++) {
+    const char *forced = getenv("TIK_SPLIT");
+    tik_splitter *known = forced && strcmp(forced, "pcre2") == 0 ? matched : scanned;
+    for (size_t i = 0; i < TIK_SCAN_PATTERNS; i++) {
         if (known[i].length == length && memcmp(known[i].pattern, pattern, length) == 0)
             return &known[i];
     }
@@ -68,6 +85,7 @@ tik_status tik_splitter_new(const char *pattern, size_t length, tik_splitter **o
         tik_matcher_free(matcher);
         return tik_fail_memory(error, sizeof *splitter);
     }
+    splitter->scan = TIK_SCAN_PATTERNS;
     splitter->own = matcher;
     *out = splitter;
     return TIK_OK;
@@ -75,7 +93,7 @@ tik_status tik_splitter_new(const char *pattern, size_t length, tik_splitter **o
 
 void tik_splitter_free(tik_splitter *splitter)
 {
-    if (!splitter || splitter->shared)
+    if (!splitter || !splitter->own)
         return;
     tik_matcher_free(splitter->own);
     free(splitter);
@@ -83,8 +101,7 @@ void tik_splitter_free(tik_splitter *splitter)
 
 const char *tik_splitter_engine(const tik_splitter *splitter)
 {
-    (void)splitter;
-    return "pcre2";
+    return is_scanned(splitter) ? tik_scanner_best(splitter->scan)->name : "pcre2";
 }
 
 /* The compiled pattern. Two threads may compile a known one at once: the second gives way. */
@@ -115,6 +132,11 @@ tik_status tik_split_state_new(const tik_splitter *splitter, tik_split_state **o
     tik_split_state *state = calloc(1, sizeof *state);
     if (!state)
         return tik_fail_memory(error, sizeof *state);
+    if (is_scanned(splitter)) {
+        state->scanner = tik_scanner_best(splitter->scan);
+        *out = state;
+        return TIK_OK;
+    }
     tik_status status = get_matcher(splitter, &state->matcher, error);
     if (!status)
         status = tik_matcher_state_new(state->matcher, &state->matching, error);
@@ -139,11 +161,14 @@ tik_status tik_split_next(const tik_splitter *splitter, tik_split_state *state, 
                           size_t *count, size_t *end, tik_error *error)
 {
     (void)splitter;
+    if (state->scanner) {
+        state->scanner->next(text, length, from, more, ends, capacity, count, end);
+        return TIK_OK;
+    }
     return tik_matcher_next(state->matcher, state->matching, text, length, from, more, ends, capacity, count, end, error);
 }
 
 size_t tik_split_cut(const tik_splitter *splitter, const uint8_t *text, size_t length, size_t low, size_t high)
 {
-    (void)splitter, (void)text, (void)length, (void)low, (void)high;
-    return 0;
+    return is_scanned(splitter) ? tik_scan_cut(text, length, low, high) : 0;
 }
