@@ -2,7 +2,7 @@
  * The class of each code point, in two stages (see tik_unicode_class).
  * Unicode 16.0.0. Written by tools/unicode/generate from tools/unicode/ucd-16.0.0.txt: change those, not this.
  */
-#include "unicode/unicode.h"
+#include "unicode/tables.h"
 
 const uint8_t tik_unicode_class_index[8704] = {
     0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30,

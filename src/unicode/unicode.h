@@ -47,4 +47,52 @@ static inline uint8_t tik_unicode_class(uint32_t code_point)
 #pragma GCC visibility pop
 #endif
 
+typedef struct {
+    uint32_t first;
+    uint32_t last; /* included */
+} tik_unicode_range;
+
+/*
+ * A set of code points: `count` ranges, ascending, neither overlapping nor touching. All zero is the
+ * empty set. It never has surrogates in it, which no UTF-8 text has either. A function that fails (out
+ * of memory) leaves its set as it was, unless it says otherwise; an `other` may not be the set itself.
+ */
+typedef struct {
+    tik_unicode_range *items;
+    size_t count;
+    size_t capacity;
+} tik_unicode_ranges;
+
+void tik_unicode_ranges_free(tik_unicode_ranges *set); /* the set is empty afterwards */
+bool tik_unicode_ranges_contain(const tik_unicode_ranges *set, uint32_t code_point);
+
+/* Adds first..last (first <= last <= 0x10FFFF). */
+tik_status tik_unicode_ranges_add(tik_unicode_ranges *set, uint32_t first, uint32_t last, tik_error *error);
+
+/* Set algebra, each in time proportional to the ranges of both: what is in either, in both, only in the first, in one alone. */
+tik_status tik_unicode_ranges_unite(tik_unicode_ranges *set, const tik_unicode_ranges *other, tik_error *error);
+tik_status tik_unicode_ranges_intersect(tik_unicode_ranges *set, const tik_unicode_ranges *other, tik_error *error);
+tik_status tik_unicode_ranges_subtract(tik_unicode_ranges *set, const tik_unicode_ranges *other, tik_error *error);
+tik_status tik_unicode_ranges_differ(tik_unicode_ranges *set, const tik_unicode_ranges *other, tik_error *error);
+tik_status tik_unicode_ranges_negate(tik_unicode_ranges *set, tik_error *error);
+
+/* Adds all that simple case folding makes equal to a member: k, K and U+212A for one of them. */
+tik_status tik_unicode_ranges_fold(tik_unicode_ranges *set, tik_error *error);
+
+/*
+ * Adds the set that \p{NAME} means in the reference's dialect. `name` is what stands between the braces:
+ * a general category or a group of them (Lu, Letter, LC, Any, Assigned, ASCII), a script (Greek), a binary
+ * property (Alphabetic, Emoji), or PROPERTY=VALUE with : or != for = (gc, sc, scx, age, gcb, wb, sb under
+ * any of their names). Case, spaces, underscores, hyphens and a leading "is" do not matter.
+ * TIK_ERROR_PATTERN: the reference does not know the name.
+ */
+tik_status tik_unicode_property(const char *name, size_t length, tik_unicode_ranges *set, tik_error *error);
+
+/* Adds the set of \d (Nd), \s (White_Space) or \w: `letter` is 'd', 's' or 'w'. */
+tik_status tik_unicode_perl(char letter, tik_unicode_ranges *set, tik_error *error);
+
+/* The code points equal to `code_point` by simple case folding, itself left out; returns how many, at most 3. */
+#define TIK_UNICODE_FOLD_MAX 3
+size_t tik_unicode_fold(uint32_t code_point, uint32_t equal[TIK_UNICODE_FOLD_MAX]);
+
 #endif
