@@ -20,7 +20,7 @@
 
 enum { MOST_FILES = 64 };
 
-static void stop(const char *what, const char *why)
+static _Noreturn void stop(const char *what, const char *why)
 {
     fprintf(stderr, "embed: %s: %s\n", what, why);
     exit(1);
