@@ -3,8 +3,8 @@
  */
 #include "split/scan.h"
 
-#include "base/cpu.h"
 #include "split/scan_plain.h"
+#include "split/scan_ways.h"
 #include "unicode/unicode.h"
 
 #define PLAIN(pattern)                                                                                      \
@@ -18,8 +18,15 @@ PLAIN(r50k)
 PLAIN(cl100k)
 PLAIN(o200k)
 
-static const tik_scanner scanners[TIK_SCAN_WAYS][TIK_SCAN_PATTERNS] = {
-    [TIK_SCAN_PLAIN] = { { plain_r50k, "r50k/plain" }, { plain_cl100k, "cl100k/plain" }, { plain_o200k, "o200k/plain" } },
+static const tik_scanner plain[TIK_SCAN_PATTERNS] = {
+    { plain_r50k, "r50k/plain" },
+    { plain_cl100k, "cl100k/plain" },
+    { plain_o200k, "o200k/plain" },
+};
+
+static const tik_scanner *const ways[TIK_SCAN_WAYS] = {
+    [TIK_SCAN_PLAIN] = plain,
+    [TIK_SCAN_PORTABLE] = tik_scan_portable,
 };
 
 /* Can this machine, and may this process (see cpu.h), go this way? */
@@ -35,8 +42,7 @@ static bool is_open(tik_scan_way way)
 
 const tik_scanner *tik_scanner_get(tik_scan_pattern pattern, tik_scan_way way)
 {
-    const tik_scanner *scanner = &scanners[way][pattern];
-    return scanner->next && is_open(way) ? scanner : NULL;
+    return ways[way] && is_open(way) ? &ways[way][pattern] : NULL;
 }
 
 const tik_scanner *tik_scanner_best(tik_scan_pattern pattern)
@@ -44,7 +50,7 @@ const tik_scanner *tik_scanner_best(tik_scan_pattern pattern)
     int way = TIK_SCAN_WAYS - 1;
     while (way > TIK_SCAN_PLAIN && !tik_scanner_get(pattern, (tik_scan_way)way))
         way--;
-    return &scanners[way][pattern];
+    return &ways[way][pattern];
 }
 
 /* Where the character before `at` > 0 starts. */

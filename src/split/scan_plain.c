@@ -92,32 +92,14 @@ static size_t skip_newlines(scanned *view, size_t at, bool slashes)
     }
 }
 
-/*
- * '(?:[sdmt]|ll|ve|re) at `at`, in either case if `fold`: its end, or `at` if there is none. The long s,
- * U+017F, is an s in another case (no other character outside ASCII folds to one of these letters).
- */
+/* Where a contraction at `at` ends; `at` if there is none. */
 static size_t contraction(scanned *view, size_t at, bool fold)
 {
     if (byte_at(view, at) != '\'')
         return at;
-    uint8_t first = byte_at(view, at + 1);
-    if (fold && first == 0xC5)
-        return byte_at(view, at + 2) == 0xBF ? at + 3 : at;
-    uint8_t bit = fold ? 0x20 : 0;
-    switch (first | bit) {
-    case 's':
-    case 'd':
-    case 'm':
-    case 't':
-        return at + 2;
-    case 'l':
-        return (byte_at(view, at + 2) | bit) == 'l' ? at + 3 : at;
-    case 'v':
-    case 'r':
-        return (byte_at(view, at + 2) | bit) == 'e' ? at + 3 : at;
-    default:
-        return at;
-    }
+    if (view->length - at < 3)
+        view->met_end = true;
+    return at + tik_contraction(view->text, view->length, at, fold);
 }
 
 /* A run of white space. */
