@@ -27,6 +27,9 @@ static const tik_scanner plain[TIK_SCAN_PATTERNS] = {
 static const tik_scanner *const ways[TIK_SCAN_WAYS] = {
     [TIK_SCAN_PLAIN] = plain,
     [TIK_SCAN_PORTABLE] = tik_scan_portable,
+#if TIK_HAVE_X86
+    [TIK_SCAN_AVX512] = tik_scan_avx512,
+#endif
 };
 
 /* Can this machine, and may this process (see cpu.h), go this way? */
