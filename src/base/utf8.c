@@ -1,7 +1,9 @@
 /* UTF-8: validity as Unicode 16.0 defines it (table 3-7), and Python's way of replacing what is not. */
 #include <string.h>
 
-#include "base/base.h"
+#include "base/utf8_versions.h"
+
+#define HIGH_BITS UINT64_C(0x8080808080808080) /* of eight bytes: none set, all are ASCII */
 
 /*
  * The length of the well-formed sequence at `text`, or, negated, of the maximal subpart of an ill-formed
@@ -41,14 +43,14 @@ static int sequence(const uint8_t *text, size_t length)
     return (int)need;
 }
 
-size_t tik_utf8_valid_prefix(const uint8_t *text, size_t length)
+size_t tik_utf8_valid_prefix_portable(const uint8_t *text, size_t length)
 {
     size_t at = 0;
     while (at < length) {
         uint64_t word;
         while (length - at >= sizeof word) {
             memcpy(&word, text + at, sizeof word);
-            if (word & UINT64_C(0x8080808080808080))
+            if (word & HIGH_BITS)
                 break;
             at += sizeof word;
         }
@@ -60,6 +62,36 @@ size_t tik_utf8_valid_prefix(const uint8_t *text, size_t length)
         at += (size_t)step;
     }
     return at;
+}
+
+/* Whether 8 to 32 bytes are ASCII, by words that overlap. */
+static inline bool short_is_ascii(const uint8_t *text, size_t length)
+{
+    uint64_t words[4];
+    size_t last = length - sizeof *words;
+    memcpy(&words[0], text, sizeof *words);
+    memcpy(&words[1], text + (last < 8 ? last : 8), sizeof *words);
+    memcpy(&words[2], text + (last < 16 ? last : 16), sizeof *words);
+    memcpy(&words[3], text + last, sizeof *words);
+    return !((words[0] | words[1] | words[2] | words[3]) & HIGH_BITS);
+}
+
+size_t tik_utf8_valid_prefix(const uint8_t *text, size_t length)
+{
+    if (length >= 8 && length <= 32 && short_is_ascii(text, length))
+        return length;
+    unsigned cpu = tik_cpu();
+#if TIK_HAVE_X86
+    if (cpu & TIK_CPU_AVX512)
+        return tik_utf8_valid_prefix_avx512(text, length);
+    if (cpu & TIK_CPU_AVX2)
+        return tik_utf8_valid_prefix_avx2(text, length);
+#elif TIK_HAVE_NEON
+    if (cpu & TIK_CPU_NEON)
+        return tik_utf8_valid_prefix_neon(text, length);
+#endif
+    (void)cpu;
+    return tik_utf8_valid_prefix_portable(text, length);
 }
 
 size_t tik_utf8_bad_length(const uint8_t *text, size_t length)

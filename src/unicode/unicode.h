@@ -69,7 +69,7 @@ bool tik_unicode_ranges_contain(const tik_unicode_ranges *set, uint32_t code_poi
 /* Adds first..last (first <= last <= 0x10FFFF). */
 tik_status tik_unicode_ranges_add(tik_unicode_ranges *set, uint32_t first, uint32_t last, tik_error *error);
 
-/* Set algebra, each in time proportional to the ranges of both: what is in either, in both, only in the first, in one alone. */
+/* Set algebra, in time proportional to the ranges of both: in either, in both, only in the first, in just one. */
 tik_status tik_unicode_ranges_unite(tik_unicode_ranges *set, const tik_unicode_ranges *other, tik_error *error);
 tik_status tik_unicode_ranges_intersect(tik_unicode_ranges *set, const tik_unicode_ranges *other, tik_error *error);
 tik_status tik_unicode_ranges_subtract(tik_unicode_ranges *set, const tik_unicode_ranges *other, tik_error *error);
