@@ -1,0 +1,454 @@
+/*
+ * The way of a text: pieces from the splitter, a batch at a time; each looked up in the memo; those that
+ * it has not, learned; long ones merged.
+ *
+ * A batch is gone through twice in small blocks: first the pieces' bytes are loaded, hashed, and the
+ * memo's lines asked for; then, when these have come, the entries are read. An entry's ids are all
+ * written and the place moved on by their number, so that the common case has no branch on how many.
+ */
+#include <stdlib.h>
+
+#include "encode/encode.h"
+
+/* Pieces between asking for memory and using it. */
+#define BLOCK 32
+
+typedef struct loaded {
+    uint64_t low;
+    uint64_t high;
+    uint64_t hash;
+} loaded;
+
+/* Masks that keep the first `length` bytes of two little-endian words. */
+static const uint64_t keep[17][2] = {
+    {0, 0},
+    {UINT64_C(0xFF), 0},
+    {UINT64_C(0xFFFF), 0},
+    {UINT64_C(0xFFFFFF), 0},
+    {UINT64_C(0xFFFFFFFF), 0},
+    {UINT64_C(0xFFFFFFFFFF), 0},
+    {UINT64_C(0xFFFFFFFFFFFF), 0},
+    {UINT64_C(0xFFFFFFFFFFFFFF), 0},
+    {UINT64_MAX, 0},
+    {UINT64_MAX, UINT64_C(0xFF)},
+    {UINT64_MAX, UINT64_C(0xFFFF)},
+    {UINT64_MAX, UINT64_C(0xFFFFFF)},
+    {UINT64_MAX, UINT64_C(0xFFFFFFFF)},
+    {UINT64_MAX, UINT64_C(0xFFFFFFFFFF)},
+    {UINT64_MAX, UINT64_C(0xFFFFFFFFFFFF)},
+    {UINT64_MAX, UINT64_C(0xFFFFFFFFFFFFFF)},
+    {UINT64_MAX, UINT64_MAX},
+};
+
+tik_status tik_reserve_ids(tik_ids *ids, size_t more, tik_error *error)
+{
+    void *data = ids->data;
+    if (more > SIZE_MAX - ids->length)
+        return tik_fail_memory(error, SIZE_MAX);
+    tik_status status = tik_grow(&data, &ids->capacity, ids->length + more, sizeof *ids->data, error);
+    ids->data = data;
+    return status;
+}
+
+tik_status tik_reserve_sizes(tik_sizes *sizes, size_t more, tik_error *error)
+{
+    void *data = sizes->data;
+    if (more > SIZE_MAX - sizes->length)
+        return tik_fail_memory(error, SIZE_MAX);
+    tik_status status = tik_grow(&data, &sizes->capacity, sizes->length + more, sizeof *sizes->data, error);
+    sizes->data = data;
+    return status;
+}
+
+tik_status tik_encoder_piece(tik_encoder *encoder, const uint8_t *piece, size_t length, tik_ids *ids,
+                             tik_error *error)
+{
+    const tik_vocab *vocab = &encoder->encoding->vocab;
+    size_t before = ids->length;
+    tik_status status = TIK_OK;
+    uint32_t whole = tik_vocab_find(vocab, piece, length);
+    if (length == 0)
+        return TIK_OK;
+    if (whole != TIK_NONE) {
+        status = tik_reserve_ids(ids, 1, error);
+        if (status == TIK_OK)
+            ids->data[ids->length++] = whole;
+    } else
+        status = tik_merge_long(vocab, piece, length, ids, error);
+    if (!vocab->dense)
+        for (size_t i = before; i < ids->length; i++)
+            ids->data[i] = vocab->ranks[ids->data[i]];
+    return status;
+}
+
+/* A piece too long for the memo. */
+static tik_status long_piece(tik_encoder *encoder, const uint8_t *piece, size_t length, tik_sink *sink,
+                             tik_error *error)
+{
+    tik_ids *ids = sink->ids;
+    if (!ids) {
+        ids = &encoder->scratch;
+        ids->length = 0;
+    }
+    size_t before = ids->length;
+    tik_status status = tik_encoder_piece(encoder, piece, length, ids, error);
+    sink->count += ids->length - before;
+    return status;
+}
+
+/* The first `length` <= 16 bytes at `piece`; `room` bytes may be read there. */
+static inline void load(const uint8_t *piece, size_t length, size_t room, uint64_t *low, uint64_t *high)
+{
+    if (TIK_LIKELY(room >= 16)) {
+        *low = tik_load64(piece) & keep[length][0];
+        *high = tik_load64(piece + 8) & keep[length][1];
+    } else
+        tik_load_short(piece, length, low, high);
+}
+
+/* The entry of a piece, NULL if the memo has it not. */
+static inline const tik_memo_entry *look_up(const tik_memo *memo, const loaded *piece, size_t length)
+{
+    const tik_memo_entry *set = memo->entries + (piece->hash >> memo->shift) * TIK_MEMO_WAYS;
+    for (int way = 0; way < TIK_MEMO_WAYS; way++)
+        if (set[way].low == piece->low && set[way].high == piece->high && set[way].length == length)
+            return &set[way];
+    return NULL;
+}
+
+/*
+ * The ids of consecutive pieces that end at ends[0 .. count) after `text`; the first begins at `start`.
+ * `room` bytes may be read from `text` on. `store` is a constant at each call.
+ */
+static inline tik_status block(tik_encoder *encoder, const uint8_t *text, size_t room, size_t start,
+                               const uint32_t *ends, size_t count, bool store, tik_sink *sink, tik_error *error)
+{
+    loaded pieces[BLOCK];
+    tik_memo *memo = &encoder->memo;
+    size_t at = start;
+    for (size_t i = 0; i < count; i++) {
+        size_t length = ends[i] - at;
+        if (TIK_LIKELY(length <= TIK_MEMO_BYTES)) {
+            load(text + at, length, room - at, &pieces[i].low, &pieces[i].high);
+            pieces[i].hash = tik_hash_short(pieces[i].low, pieces[i].high, length);
+            __builtin_prefetch(memo->entries + (pieces[i].hash >> memo->shift) * TIK_MEMO_WAYS);
+        }
+        at = ends[i];
+    }
+    if (store) {
+        tik_status status = tik_reserve_ids(sink->ids, BLOCK * TIK_MEMO_BYTES + 4, error);
+        if (status != TIK_OK)
+            return status;
+    }
+    at = start;
+    for (size_t i = 0; i < count; i++) {
+        size_t length = ends[i] - at;
+        const uint8_t *piece = text + at;
+        at = ends[i];
+        if (TIK_UNLIKELY(length > TIK_MEMO_BYTES)) {
+            tik_status status = long_piece(encoder, piece, length, sink, error);
+            if (status == TIK_OK && store)
+                status = tik_reserve_ids(sink->ids, BLOCK * TIK_MEMO_BYTES + 4, error);
+            if (status != TIK_OK)
+                return status;
+            continue;
+        }
+        const tik_memo_entry *entry = look_up(memo, &pieces[i], length);
+        size_t got;
+        if (TIK_LIKELY(entry != NULL)) {
+            got = entry->count;
+            if (store) {
+                uint32_t *out = sink->ids->data + sink->ids->length;
+                if (TIK_LIKELY(got <= TIK_MEMO_IDS))
+                    memcpy(out, entry->ids, sizeof entry->ids);
+                else
+                    memcpy(out, memo->spill + entry->ids[0], got * sizeof *out);
+            }
+        } else {
+            uint32_t ids[TIK_MEMO_BYTES];
+            got = tik_memo_learn(memo, pieces[i].low, pieces[i].high, length, pieces[i].hash, ids);
+            if (store)
+                memcpy(sink->ids->data + sink->ids->length, ids, got * sizeof *ids);
+        }
+        if (store)
+            sink->ids->length += got;
+        sink->count += got;
+    }
+    return TIK_OK;
+}
+
+/* The pieces of one batch, none of them dropped. */
+static tik_status pieces(tik_encoder *encoder, const uint8_t *text, size_t room, size_t start, const uint32_t *ends,
+                         size_t count, tik_sink *sink, tik_error *error)
+{
+    for (size_t i = 0; i < count; i += BLOCK) {
+        size_t some = count - i < BLOCK ? count - i : BLOCK;
+        tik_status status = sink->ids ? block(encoder, text, room, start, ends + i, some, true, sink, error)
+                                      : block(encoder, text, room, start, ends + i, some, false, sink, error);
+        if (status != TIK_OK)
+            return status;
+        start = ends[i + some - 1];
+    }
+    return TIK_OK;
+}
+
+static tik_status drop(tik_encoder *encoder, size_t from, size_t to, tik_error *error)
+{
+    tik_status status = tik_reserve_sizes(&encoder->gaps, 2, error);
+    if (status != TIK_OK)
+        return status;
+    encoder->gaps.data[encoder->gaps.length++] = from;
+    encoder->gaps.data[encoder->gaps.length++] = to;
+    encoder->dropped += to - from;
+    return TIK_OK;
+}
+
+/* A batch in which some pieces are none: the runs between them, each by itself. */
+static tik_status pieces_and_gaps(tik_encoder *encoder, const uint8_t *text, size_t room, uint32_t *ends,
+                                  size_t count, size_t base, tik_sink *sink, tik_error *error)
+{
+    size_t start = 0;
+    size_t first = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (!(ends[i] & TIK_SPLIT_DROPPED))
+            continue;
+        ends[i] &= ~TIK_SPLIT_DROPPED;
+        tik_status status = pieces(encoder, text, room, start, ends + first, i - first, sink, error);
+        size_t from = i > first ? ends[i - 1] : start;
+        if (status == TIK_OK)
+            status = drop(encoder, base + from, base + ends[i], error);
+        if (status != TIK_OK)
+            return status;
+        start = ends[i];
+        first = i + 1;
+    }
+    return pieces(encoder, text, room, start, ends + first, count - first, sink, error);
+}
+
+tik_status tik_encoder_stretch(tik_encoder *encoder, const uint8_t *text, size_t length, size_t from, bool more,
+                               size_t base, tik_sink *sink, size_t *done, tik_error *error)
+{
+    const tik_encoding *encoding = encoder->encoding;
+    uint32_t *ends = encoder->ends;
+    *done = from;
+    while (from < length && sink->count <= sink->limit) {
+        size_t count;
+        size_t end;
+        tik_status status = tik_split_next(encoding->splitter, encoder->state, text, length, from, more, ends,
+                                           TIK_ENDS, &count, &end, error);
+        if (status != TIK_OK)
+            return status;
+        if (count == 0)
+            break;
+        if (end - from >= TIK_SPLIT_DROPPED && count == 1) {
+            if (ends[0] & TIK_SPLIT_DROPPED)
+                status = drop(encoder, base + from, base + end, error);
+            else
+                status = long_piece(encoder, text + from, end - from, sink, error);
+        } else if (encoding->drops)
+            status = pieces_and_gaps(encoder, text + from, length - from, ends, count, base + from, sink, error);
+        else
+            status = pieces(encoder, text + from, length - from, 0, ends, count, sink, error);
+        if (status != TIK_OK)
+            return status;
+        *done = from = end;
+    }
+    return TIK_OK;
+}
+
+/* All of a valid text: special tokens that are allowed, and the stretches between them. */
+static tik_status stretches(tik_encoder *encoder, const tik_policy *policy, const uint8_t *text, size_t length,
+                            tik_sink *sink, tik_error *error)
+{
+    const tik_specials *specials = &encoder->encoding->specials;
+    size_t start = 0;
+    for (;;) {
+        size_t at = length;
+        size_t index = 0;
+        size_t done;
+        bool found = policy->any_allowed &&
+                     tik_specials_find(specials, policy->allowed, text, length, start, &at, &index);
+        tik_status status = tik_encoder_stretch(encoder, text + start, at - start, 0, false, start, sink, &done, error);
+        if (status != TIK_OK || !found || sink->count > sink->limit)
+            return status;
+        if (sink->ids) {
+            status = tik_reserve_ids(sink->ids, 1, error);
+            if (status != TIK_OK)
+                return status;
+            sink->ids->data[sink->ids->length++] = specials->list[index].id;
+        }
+        sink->count++;
+        start = at + specials->list[index].length;
+    }
+}
+
+tik_status tik_encoder_text(tik_encoder *encoder, const tik_policy *policy, const uint8_t *text, size_t length,
+                            tik_sink *sink, tik_error *error)
+{
+    size_t before = sink->ids ? sink->ids->length : 0;
+    encoder->gaps.length = 0;
+    encoder->dropped = 0;
+    size_t valid = tik_utf8_valid_prefix(text, length);
+    if (valid < length) {
+        if (!policy->replace_invalid)
+            return tik_fail_utf8(error, text[valid], valid);
+        encoder->replaced.length = 0;
+        tik_status status = tik_utf8_replace(text, length, &encoder->replaced, error);
+        if (status != TIK_OK)
+            return status;
+        text = (const uint8_t *)encoder->replaced.data;
+        length = encoder->replaced.length;
+    }
+    tik_status status = tik_policy_check(policy, text, length, error);
+    if (status == TIK_OK)
+        status = stretches(encoder, policy, text, length, sink, error);
+    if (status != TIK_OK && sink->ids)
+        sink->ids->length = before;
+    return status;
+}
+
+/* ---- Making, lending ----------------------------------------------------------------------- */
+
+tik_status tik_encoder_make(const tik_encoding *encoding, tik_encoder **out, tik_error *error)
+{
+    tik_encoder *encoder = calloc(1, sizeof *encoder);
+    if (!encoder)
+        return tik_fail_memory(error, sizeof *encoder);
+    encoder->encoding = encoding;
+    tik_status status = tik_memo_init(&encoder->memo, &encoding->vocab, error);
+    if (status == TIK_OK)
+        status = tik_split_state_new(encoding->splitter, &encoder->state, error);
+    if (status != TIK_OK) {
+        tik_encoder_free(encoder);
+        return status;
+    }
+    *out = encoder;
+    return TIK_OK;
+}
+
+tik_status tik_encoder_new(const tik_encoding *encoding, tik_encoder **out, tik_error *error)
+{
+    tik_status status = tik_encoder_make(encoding, out, error);
+    if (status == TIK_OK) {
+        (*out)->holds = true;
+        tik_retain((tik_encoding *)(uintptr_t)encoding);
+    }
+    return status;
+}
+
+void tik_encoder_free(tik_encoder *encoder)
+{
+    if (!encoder)
+        return;
+    tik_memo_free(&encoder->memo);
+    tik_split_state_free(encoder->state);
+    tik_ids_free(&encoder->scratch);
+    tik_bytes_free(&encoder->replaced);
+    tik_sizes_free(&encoder->gaps);
+    if (encoder->holds)
+        tik_close((tik_encoding *)(uintptr_t)encoder->encoding);
+    free(encoder);
+}
+
+tik_status tik_encoder_borrow(const tik_encoding *encoding, tik_encoder **out, tik_error *error)
+{
+    tik_encoding *lender = (tik_encoding *)(uintptr_t)encoding;
+    *out = atomic_exchange_explicit(&lender->spare, NULL, memory_order_acquire);
+    return *out ? TIK_OK : tik_encoder_make(encoding, out, error);
+}
+
+void tik_encoder_return(tik_encoder *encoder)
+{
+    tik_encoding *lender = (tik_encoding *)(uintptr_t)encoder->encoding;
+    tik_encoder *none = NULL;
+    if (!atomic_compare_exchange_strong_explicit(&lender->spare, &none, encoder, memory_order_release,
+                                                 memory_order_relaxed))
+        tik_encoder_free(encoder);
+}
+
+size_t tik_encoder_dropped(const tik_encoder *encoder)
+{
+    return encoder->dropped;
+}
+
+/* ---- Entry points -------------------------------------------------------------------------- */
+
+tik_status tik_encoder_encode(tik_encoder *encoder, const char *text, size_t length, const tik_options *options,
+                              tik_ids *ids, tik_error *error)
+{
+    tik_policy policy;
+    tik_sink sink = {.ids = ids, .limit = SIZE_MAX};
+    tik_status status = tik_policy_init(&policy, encoder->encoding, options, error);
+    if (status != TIK_OK)
+        return status;
+    status = tik_encoder_text(encoder, &policy, (const uint8_t *)text, length, &sink, error);
+    tik_policy_free(&policy);
+    return status;
+}
+
+tik_status tik_encoder_count(tik_encoder *encoder, const char *text, size_t length, const tik_options *options,
+                             size_t *count, tik_error *error)
+{
+    tik_policy policy;
+    tik_status status = tik_policy_init(&policy, encoder->encoding, options, error);
+    if (status != TIK_OK)
+        return status;
+    tik_sink sink = {.limit = policy.limit};
+    status = tik_encoder_text(encoder, &policy, (const uint8_t *)text, length, &sink, error);
+    tik_policy_free(&policy);
+    if (status == TIK_OK)
+        *count = sink.count;
+    return status;
+}
+
+tik_status tik_encode(const tik_encoding *encoding, const char *text, size_t length, const tik_options *options,
+                      tik_ids *ids, tik_error *error)
+{
+    tik_encoder *encoder;
+    tik_status status = tik_encoder_borrow(encoding, &encoder, error);
+    if (status != TIK_OK)
+        return status;
+    status = tik_encoder_encode(encoder, text, length, options, ids, error);
+    tik_encoder_return(encoder);
+    return status;
+}
+
+static const tik_options ordinary = TIK_OPTIONS_ORDINARY;
+
+tik_status tik_encode_ordinary(const tik_encoding *encoding, const char *text, size_t length, tik_ids *ids,
+                               tik_error *error)
+{
+    return tik_encode(encoding, text, length, &ordinary, ids, error);
+}
+
+tik_status tik_count_with(const tik_encoding *encoding, const char *text, size_t length, const tik_options *options,
+                          size_t *count, tik_error *error)
+{
+    tik_encoder *encoder;
+    tik_status status = tik_encoder_borrow(encoding, &encoder, error);
+    if (status != TIK_OK)
+        return status;
+    status = tik_encoder_count(encoder, text, length, options, count, error);
+    tik_encoder_return(encoder);
+    return status;
+}
+
+tik_status tik_count(const tik_encoding *encoding, const char *text, size_t length, size_t *count, tik_error *error)
+{
+    return tik_count_with(encoding, text, length, &ordinary, count, error);
+}
+
+tik_status tik_encode_piece(const tik_encoding *encoding, const char *bytes, size_t length, tik_ids *ids,
+                            tik_error *error)
+{
+    tik_encoder *encoder;
+    tik_status status = tik_encoder_borrow(encoding, &encoder, error);
+    if (status != TIK_OK)
+        return status;
+    size_t before = ids->length;
+    status = tik_encoder_piece(encoder, (const uint8_t *)bytes, length, ids, error);
+    if (status != TIK_OK)
+        ids->length = before;
+    tik_encoder_return(encoder);
+    return status;
+}
