@@ -46,6 +46,10 @@ tik_status tik_bytes_append(tik_bytes *bytes, const void *data, size_t length, t
 /* Appends formatted text. */
 tik_status tik_bytes_printf(tik_bytes *bytes, tik_error *error, const char *format, ...) TIK_PRINTF(3, 4);
 
+/* Sorts places by what they stand for: `less(context, a, b)` tells whether a comes before b. In place. */
+typedef bool tik_less(const void *context, uint32_t a, uint32_t b);
+void tik_sort(uint32_t *order, size_t count, tik_less *less, const void *context);
+
 /* Length of the longest prefix of `text` that is valid UTF-8 (Unicode 16.0, table 3-7); `length` if all. */
 size_t tik_utf8_valid_prefix(const uint8_t *text, size_t length);
 

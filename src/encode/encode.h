@@ -80,6 +80,8 @@ struct tik_encoder {
     tik_bytes replaced;      /* a text with its bad UTF-8 replaced */
     tik_sizes gaps;          /* of the last text: start and end of each run that no piece covers */
     size_t dropped;          /* their bytes */
+    size_t last_start;       /* of the last text: where its last piece begins and ends; both 0 if it has */
+    size_t last_end;         /* none, or if a special token is last */
     uint32_t ends[TIK_ENDS];
 };
 
@@ -119,6 +121,7 @@ typedef struct tik_policy {
     const tik_specials *forbidden;
     tik_specials own_forbidden; /* names of the caller's that are refused */
     tik_special *own_list;
+    char *own_names;
     bool replace_invalid;
     unsigned threads;
     size_t limit;
@@ -128,6 +131,9 @@ typedef struct tik_policy {
 tik_status tik_policy_init(tik_policy *policy, const tik_encoding *encoding, const tik_options *options,
                            tik_error *error);
 void tik_policy_free(tik_policy *policy);
+
+/* Copies the names that the policy still takes from the options, so that it may outlive them. */
+tik_status tik_policy_keep(tik_policy *policy, tik_error *error);
 
 /* TIK_ERROR_SPECIAL if the text has a disallowed special token. */
 tik_status tik_policy_check(const tik_policy *policy, const uint8_t *text, size_t length, tik_error *error);

@@ -8,6 +8,7 @@
  */
 #include <stdlib.h>
 
+#include "encode/batch.h"
 #include "encode/encode.h"
 
 /* Pieces between asking for memory and using it. */
@@ -225,6 +226,18 @@ static tik_status pieces_and_gaps(tik_encoder *encoder, const uint8_t *text, siz
     return pieces(encoder, text, room, start, ends + first, count - first, sink, error);
 }
 
+/* Notes the last piece of a batch. */
+static void note_last(tik_encoder *encoder, const uint32_t *ends, size_t count, size_t from, size_t end)
+{
+    while (count > 0 && ends[count - 1] & TIK_SPLIT_DROPPED)
+        if (--count > 0)
+            end = from + (ends[count - 1] & ~TIK_SPLIT_DROPPED);
+    if (count == 0)
+        return;
+    encoder->last_start = count > 1 ? from + (ends[count - 2] & ~TIK_SPLIT_DROPPED) : from;
+    encoder->last_end = end;
+}
+
 tik_status tik_encoder_stretch(tik_encoder *encoder, const uint8_t *text, size_t length, size_t from, bool more,
                                size_t base, tik_sink *sink, size_t *done, tik_error *error)
 {
@@ -240,6 +253,7 @@ tik_status tik_encoder_stretch(tik_encoder *encoder, const uint8_t *text, size_t
             return status;
         if (count == 0)
             break;
+        note_last(encoder, ends, count, base + from, base + end);
         if (end - from >= TIK_SPLIT_DROPPED && count == 1) {
             if (ends[0] & TIK_SPLIT_DROPPED)
                 status = drop(encoder, base + from, base + end, error);
@@ -278,6 +292,7 @@ static tik_status stretches(tik_encoder *encoder, const tik_policy *policy, cons
             sink->ids->data[sink->ids->length++] = specials->list[index].id;
         }
         sink->count++;
+        encoder->last_start = encoder->last_end = 0;
         start = at + specials->list[index].length;
     }
 }
@@ -288,6 +303,7 @@ tik_status tik_encoder_text(tik_encoder *encoder, const tik_policy *policy, cons
     size_t before = sink->ids ? sink->ids->length : 0;
     encoder->gaps.length = 0;
     encoder->dropped = 0;
+    encoder->last_start = encoder->last_end = 0;
     size_t valid = tik_utf8_valid_prefix(text, length);
     if (valid < length) {
         if (!policy->replace_invalid)
@@ -301,7 +317,9 @@ tik_status tik_encoder_text(tik_encoder *encoder, const tik_policy *policy, cons
     }
     tik_status status = tik_policy_check(policy, text, length, error);
     if (status == TIK_OK)
-        status = stretches(encoder, policy, text, length, sink, error);
+        status = tik_is_parallel(encoder->encoding, policy, length)
+                     ? tik_parallel_text(encoder->encoding, policy, text, length, sink, error)
+                     : stretches(encoder, policy, text, length, sink, error);
     if (status != TIK_OK && sink->ids)
         sink->ids->length = before;
     return status;

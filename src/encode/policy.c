@@ -104,8 +104,26 @@ void tik_policy_free(tik_policy *policy)
     free(policy->allowed);
     free(policy->disallowed);
     free(policy->own_list);
+    free(policy->own_names);
     tik_specials_free(&policy->own_forbidden);
     *policy = (tik_policy){0};
+}
+
+tik_status tik_policy_keep(tik_policy *policy, tik_error *error)
+{
+    size_t bytes = 0;
+    for (size_t i = 0; i < policy->own_forbidden.count; i++)
+        bytes += policy->own_list[i].length;
+    if (bytes == 0)
+        return TIK_OK;
+    char *at = policy->own_names = malloc(bytes);
+    if (!at)
+        return tik_fail_memory(error, bytes);
+    for (size_t i = 0; i < policy->own_forbidden.count; i++) {
+        policy->own_list[i].text = memcpy(at, policy->own_list[i].text, policy->own_list[i].length);
+        at += policy->own_list[i].length;
+    }
+    return TIK_OK;
 }
 
 tik_status tik_policy_check(const tik_policy *policy, const uint8_t *text, size_t length, tik_error *error)

@@ -18,30 +18,10 @@ static const tik_special *nth(const tik_specials *specials, size_t place)
     return &specials->list[specials->by_text[place]];
 }
 
-/* Heapsort: qsort has no context argument in C11. */
-static void sift(const tik_special *list, uint32_t *order, size_t at, size_t count)
+static bool comes_before(const void *list, uint32_t a, uint32_t b)
 {
-    for (size_t child; (child = at * 2 + 1) < count; at = child) {
-        if (child + 1 < count && compare(&list[order[child]], &list[order[child + 1]]) < 0)
-            child++;
-        if (compare(&list[order[at]], &list[order[child]]) >= 0)
-            return;
-        uint32_t swapped = order[at];
-        order[at] = order[child];
-        order[child] = swapped;
-    }
-}
-
-static void sort(const tik_special *list, uint32_t *order, size_t count)
-{
-    for (size_t i = count / 2; i-- > 0;)
-        sift(list, order, i, count);
-    for (size_t end = count; end > 1; end--) {
-        uint32_t swapped = order[0];
-        order[0] = order[end - 1];
-        order[end - 1] = swapped;
-        sift(list, order, 0, end - 1);
-    }
+    const tik_special *specials = list;
+    return compare(&specials[a], &specials[b]) < 0;
 }
 
 tik_status tik_specials_init(tik_specials *specials, const tik_special *list, size_t count, tik_error *error)
@@ -56,7 +36,7 @@ tik_status tik_specials_init(tik_specials *specials, const tik_special *list, si
         return tik_fail_memory(error, count * sizeof *specials->by_text);
     for (size_t i = 0; i < count; i++)
         specials->by_text[i] = (uint32_t)i;
-    sort(list, specials->by_text, count);
+    tik_sort(specials->by_text, count, comes_before, list);
     for (size_t i = 1; i < count; i++) {
         const tik_special *a = nth(specials, i - 1);
         if (compare(a, nth(specials, i)) == 0) {

@@ -205,3 +205,11 @@ tik_status tik_matcher_next(const tik_matcher *matcher, tik_matcher_state *state
     *end = run.end;
     return status;
 }
+
+size_t tik_matcher_lookbehind(const tik_matcher *matcher)
+{
+    enum { CHARACTER_MOST = 4 }; /* bytes of UTF-8 */
+    uint32_t characters = 0;
+    pcre2_pattern_info(matcher->code, PCRE2_INFO_MAXLOOKBEHIND, &characters);
+    return ((size_t)characters + 1) * CHARACTER_MOST;
+}

@@ -21,4 +21,7 @@ tik_status tik_matcher_next(const tik_matcher *matcher, tik_matcher_state *state
                             size_t length, size_t from, bool more, uint32_t *ends, size_t capacity,
                             size_t *count, size_t *end, tik_error *error);
 
+/* How many bytes before a match's beginning can matter to it, at most; never 0, for the start of a text is one. */
+size_t tik_matcher_lookbehind(const tik_matcher *matcher);
+
 #endif

@@ -54,6 +54,9 @@ tik_status tik_split_next(const tik_splitter *splitter, tik_split_state *state, 
                           size_t length, size_t from, bool more, uint32_t *ends, size_t capacity,
                           size_t *count, size_t *end, tik_error *error);
 
+/* How many bytes before a piece's beginning can matter to it (look-behind, word boundaries). 0 for the scanners. */
+size_t tik_split_lookbehind(const tik_splitter *splitter);
+
 /*
  * A place to cut a text in two that are split each by itself with the same pieces: the last position
  * p, low < p <= high, at which every match ends and the text before p does not matter to what comes

@@ -168,6 +168,11 @@ tik_status tik_split_next(const tik_splitter *splitter, tik_split_state *state, 
     return tik_matcher_next(state->matcher, state->matching, text, length, from, more, ends, capacity, count, end, error);
 }
 
+size_t tik_split_lookbehind(const tik_splitter *splitter)
+{
+    return splitter->own ? tik_matcher_lookbehind(splitter->own) : 0;
+}
+
 size_t tik_split_cut(const tik_splitter *splitter, const uint8_t *text, size_t length, size_t low, size_t high)
 {
     return is_scanned(splitter) ? tik_scan_cut(text, length, low, high) : 0;

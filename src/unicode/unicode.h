@@ -9,6 +9,9 @@
 
 #include "base/base.h"
 
+/* The version of Unicode that the tables are of. */
+#define TIK_UNICODE_VERSION "16.0.0"
+
 /* Hidden also where they are used, so that the inline functions reach the tables without the GOT. */
 #if defined(__GNUC__)
 #pragma GCC visibility push(hidden)

@@ -47,6 +47,16 @@ static void add_pair(const tik_vocab *vocab, uint64_t *slots, uint32_t left, uin
     slots[slot] = (uint64_t)left << 42 | (uint64_t)right << 21 | (merged + 1);
 }
 
+static bool bytes_before(const void *context, uint32_t a, uint32_t b)
+{
+    const tik_vocab *vocab = context;
+    size_t a_length = tik_vocab_length(vocab, a);
+    size_t b_length = tik_vocab_length(vocab, b);
+    int order = memcmp(vocab->bytes + vocab->starts[a], vocab->bytes + vocab->starts[b],
+                       a_length < b_length ? a_length : b_length);
+    return order ? order < 0 : a_length < b_length;
+}
+
 static tik_status fill(const tik_ranks *ranks, void *tables, tik_vocab *vocab, tik_error *error)
 {
     uint8_t *bytes = writable(tables, SECTION_BYTES);
@@ -57,6 +67,7 @@ static tik_status fill(const tik_ranks *ranks, void *tables, tik_vocab *vocab, t
     uint32_t *byte_index = writable(tables, SECTION_BYTE_INDEX);
     uint32_t *byte_pairs = writable(tables, SECTION_BYTE_PAIRS);
     uint8_t *alone = writable(tables, SECTION_ALONE);
+    uint32_t *sorted = writable(tables, SECTION_SORTED);
 
     uint32_t at = 0;
     for (uint32_t i = 0; i < vocab->count; i++) {
@@ -77,6 +88,10 @@ static tik_status fill(const tik_ranks *ranks, void *tables, tik_vocab *vocab, t
         uint8_t both[2] = {(uint8_t)(b >> 8), (uint8_t)b};
         byte_pairs[b] = tik_vocab_find(vocab, both, 2);
     }
+
+    for (uint32_t i = 0; i < vocab->count; i++)
+        sorted[i] = i;
+    tik_sort(sorted, vocab->count, bytes_before, vocab);
 
     merge_memory memory = {0};
     for (uint32_t i = 0; i < vocab->count; i++) {
@@ -135,7 +150,8 @@ tik_status tik_vocab_layout(const tik_ranks *ranks, void **tables, size_t *size,
     place(&header, SECTION_PAIRS, UINT64_C(1) << power, 8);
     place(&header, SECTION_BYTE_INDEX, 256, 4);
     place(&header, SECTION_BYTE_PAIRS, 65536, 4);
-    size_t bytes = place(&header, SECTION_ALONE, ((uint64_t)count + 7) / 8, 1);
+    place(&header, SECTION_ALONE, ((uint64_t)count + 7) / 8, 1);
+    size_t bytes = place(&header, SECTION_SORTED, count, 4);
     size_t rounded = (bytes + TABLES_ALIGNMENT - 1) / TABLES_ALIGNMENT * TABLES_ALIGNMENT;
     header.size = rounded;
 

@@ -16,6 +16,7 @@ enum table_section {
     SECTION_BYTE_INDEX,
     SECTION_BYTE_PAIRS,
     SECTION_ALONE,
+    SECTION_SORTED,
     SECTION_COUNT
 };
 

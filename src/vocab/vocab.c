@@ -47,6 +47,7 @@ tik_status tik_vocab_attach(const void *tables, size_t size, tik_vocab *vocab, t
         .byte_index = section(header, SECTION_BYTE_INDEX),
         .byte_pairs = section(header, SECTION_BYTE_PAIRS),
         .alone = section(header, SECTION_ALONE),
+        .sorted = section(header, SECTION_SORTED),
     };
     return TIK_OK;
 }

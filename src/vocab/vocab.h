@@ -38,6 +38,7 @@ typedef struct tik_vocab {
     const uint32_t *byte_index;  /* [256]: the token of one byte */
     const uint32_t *byte_pairs;  /* [65536]: what bytes a and b merge to, at a << 8 | b; TIK_NONE */
     const uint8_t *alone;        /* bit per index: merging the token's bytes gives the token */
+    const uint32_t *sorted;      /* [count]: indices in order of bytes */
 } tik_vocab;
 
 /*
