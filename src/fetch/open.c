@@ -1,4 +1,5 @@
 /* Loading the fetch module, once, when it is first needed. */
+#define _GNU_SOURCE /* dladdr */
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -37,8 +38,7 @@ static const tik_fetch_api *try_path(const char *path)
 /* Beside the library or the program that this code is in, or in tik/ there. */
 static const tik_fetch_api *try_beside(void)
 {
-    static const char *const places[] = {"%.*s/" MODULE, "%.*s/tik/" MODULE, "%.*s/../fetch/" MODULE,
-                                         "%.*s/fetch/" MODULE, "%.*s/src/fetch/" MODULE, "%.*s/../src/fetch/" MODULE};
+    static const char *const places[] = {"", "tik/", "../fetch/", "fetch/", "src/fetch/", "../src/fetch/"};
     Dl_info here;
     char path[4096];
     if (!dladdr((void *)(uintptr_t)&once, &here) || !here.dli_fname)
@@ -46,7 +46,7 @@ static const tik_fetch_api *try_beside(void)
     const char *slash = strrchr(here.dli_fname, '/');
     int folder = slash ? (int)(slash - here.dli_fname) : 0;
     for (size_t i = 0; slash && i < sizeof places / sizeof places[0]; i++) {
-        snprintf(path, sizeof path, places[i], folder, here.dli_fname);
+        snprintf(path, sizeof path, "%.*s/%s" MODULE, folder, here.dli_fname, places[i]);
         const tik_fetch_api *api = try_path(path);
         if (api)
             return api;
