@@ -32,4 +32,35 @@ typedef struct {
 extern const tik_unicode_fold_pair tik_unicode_folds[];
 extern const size_t tik_unicode_fold_count;
 
+/*
+ * What UAX #29 asks of a code point: its Grapheme_Cluster_Break, told further apart where rules GB9c
+ * (Indic_Conjunct_Break) and GB11 (Extended_Pictographic) ask for more. Those that only add to what is
+ * before them stand at the end.
+ */
+enum grapheme_class {
+    GRAPHEME_OTHER,
+    GRAPHEME_CR,
+    GRAPHEME_LF,
+    GRAPHEME_CONTROL,
+    GRAPHEME_PREPEND,
+    GRAPHEME_SPACING_MARK,
+    GRAPHEME_L, /* Hangul: leading consonant, vowel, trailing consonant, syllables */
+    GRAPHEME_V,
+    GRAPHEME_T,
+    GRAPHEME_LV,
+    GRAPHEME_LVT,
+    GRAPHEME_REGIONAL,
+    GRAPHEME_PICTOGRAPH,
+    GRAPHEME_CONSONANT,   /* of a script with conjuncts */
+    GRAPHEME_EXTEND,      /* Extend, and InCB=Extend */
+    GRAPHEME_LINKER,      /* Extend, and InCB=Linker */
+    GRAPHEME_NON_JOINER,  /* Extend, and no InCB: U+200C */
+    GRAPHEME_JOINER       /* ZWJ, and InCB=Extend: U+200D */
+};
+
+/* As for tik_unicode_class. */
+#define TIK_GRAPHEME_BITS 7
+extern const uint8_t tik_grapheme_index[];
+extern const uint8_t tik_grapheme_blocks[];
+
 #endif

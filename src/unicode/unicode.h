@@ -98,4 +98,11 @@ tik_status tik_unicode_perl(char letter, tik_unicode_ranges *set, tik_error *err
 #define TIK_UNICODE_FOLD_MAX 3
 size_t tik_unicode_fold(uint32_t code_point, uint32_t equal[TIK_UNICODE_FOLD_MAX]);
 
+/*
+ * Where the grapheme cluster (what a reader takes for one character; extended, UAX #29) that starts at
+ * `at` ends. `text` is valid UTF-8, `at` a boundary of clusters, as 0 and every result are. Gives `length` if
+ * `at` is not below it. Time is proportional to the cluster.
+ */
+size_t tik_grapheme_next(const uint8_t *text, size_t length, size_t at);
+
 #endif

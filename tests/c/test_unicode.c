@@ -110,7 +110,8 @@ static void test_perl_classes(void **state)
 static void test_algebra(void **state)
 {
     (void)state;
-    static const uint64_t masks[] = {0, 1, 0xF0F0, 0x8000000000000001, UINT64_MAX, 0x00FF00FF12345678, 0x5555555555555555};
+    static const uint64_t masks[] = {
+        0, 1, 0xF0F0, 0x8000000000000001, UINT64_MAX, 0x00FF00FF12345678, 0x5555555555555555};
     enum { MASKS = sizeof masks / sizeof *masks };
     for (size_t i = 0; i < (size_t)MASKS * MASKS * 5; i++) {
         uint64_t mask[2] = {masks[i % MASKS], masks[i / MASKS % MASKS]};

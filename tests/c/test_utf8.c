@@ -63,7 +63,8 @@ static size_t defined_prefix(const uint8_t *text, size_t length)
         for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
             if (text[at] < rows[i].first || text[at] > rows[i].last || length - at < rows[i].count)
                 continue;
-            bool right = rows[i].count == 1 || (text[at + 1] >= rows[i].second[0] && text[at + 1] <= rows[i].second[1]);
+            bool right = rows[i].count == 1 ||
+                         (text[at + 1] >= rows[i].second[0] && text[at + 1] <= rows[i].second[1]);
             for (size_t k = 2; k < rows[i].count; k++)
                 right = right && text[at + k] >= 0x80 && text[at + k] <= 0xBF;
             if (right)
@@ -155,7 +156,8 @@ static uint32_t random_below(uint32_t limit)
 static void test_long_texts(void **state)
 {
     (void)state;
-    static const uint32_t ranges[][2] = {{0, 0x7F}, {0x80, 0x7FF}, {0x800, 0xD7FF}, {0xE000, 0xFFFF}, {0x10000, 0x10FFFF}};
+    static const uint32_t ranges[][2] = {
+        {0, 0x7F}, {0x80, 0x7FF}, {0x800, 0xD7FF}, {0xE000, 0xFFFF}, {0x10000, 0x10FFFF}};
     for (size_t round = 0; round < 20000; round++) {
         uint8_t characters[1024];
         size_t length = 0;
