@@ -28,7 +28,11 @@ static const tik_scanner *const ways[TIK_SCAN_WAYS] = {
     [TIK_SCAN_PLAIN] = plain,
     [TIK_SCAN_PORTABLE] = tik_scan_portable,
 #if TIK_HAVE_X86
+    [TIK_SCAN_AVX2] = tik_scan_avx2,
     [TIK_SCAN_AVX512] = tik_scan_avx512,
+#endif
+#if TIK_HAVE_NEON
+    [TIK_SCAN_NEON] = tik_scan_neon,
 #endif
 };
 

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "split/scan_block.h"
+#include "split/scan_classes.h"
 #include "unicode/unicode.h"
 
 #define LANE(bits, bit) ((uint64_t)((bits) >> (bit) & 1) << (8 * (bit)))
@@ -90,17 +91,9 @@ static void load(const uint8_t *text, size_t length, size_t at, tik_block *block
     block->apostrophe = rows[7] & ~rows[5];
 }
 
-static size_t write_ends(uint32_t *ends, uint64_t mask, uint32_t offset)
-{
-    size_t count = 0;
-    for (; mask; mask &= mask - 1)
-        ends[count++] = offset + (uint32_t)tik_lowest(mask);
-    return count;
-}
-
 #define SCAN_TARGET
 #define SCAN_LOAD load
-#define SCAN_WRITE write_ends
+#define SCAN_WRITE tik_write_ends
 #define SCAN_NAME(pattern) portable_##pattern
 #define SCAN_TABLE tik_scan_portable
 #define SCAN_WAY "portable"
