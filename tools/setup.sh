@@ -29,6 +29,7 @@ library libcrypto libssl-dev openssl@3
 # What the tests take besides. The certificates are for installing the reference from its registry.
 test_needs='
 command clang clang -
+command c++ g++ -
 library cmocka libcmocka-dev cmocka
 command python3 python3 python3
 pytest - python3-pytest pytest
