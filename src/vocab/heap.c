@@ -101,7 +101,7 @@ static uint32_t run(merging *m, bool stop_at_two)
 }
 
 /* Room for merging `length` bytes: each of fewer than `length` merges adds two entries to as many. */
-static tik_status make_room(merging *m, merge_memory *memory, tik_error *error)
+static tik_status make_room(merging *m, tik_merge_memory *memory, tik_error *error)
 {
     tik_status status = tik_grow(&memory->parts, &memory->part_capacity, m->length, sizeof(part), error);
     if (status == TIK_OK)
@@ -111,8 +111,8 @@ static tik_status make_room(merging *m, merge_memory *memory, tik_error *error)
     return status;
 }
 
-tik_status last_pair(const tik_vocab *vocab, uint32_t index, merge_memory *memory, uint32_t *left, uint32_t *right,
-                     tik_error *error)
+tik_status tik_last_pair(const tik_vocab *vocab, uint32_t index, tik_merge_memory *memory, uint32_t *left,
+                         uint32_t *right, tik_error *error)
 {
     merging m = {
         .vocab = vocab,
@@ -137,7 +137,7 @@ tik_status tik_vocab_merge(const tik_vocab *vocab, const uint8_t *piece, size_t 
                         "a piece of %zu bytes is too long for a vocabulary with tokens of %u bytes", length,
                         (unsigned)vocab->longest);
     merging m = {.vocab = vocab, .bytes = piece, .length = (uint32_t)length};
-    merge_memory memory = {0};
+    tik_merge_memory memory = {0};
     tik_status status = make_room(&m, &memory, error);
     if (status == TIK_OK) {
         run(&m, false);
@@ -145,11 +145,11 @@ tik_status tik_vocab_merge(const tik_vocab *vocab, const uint8_t *piece, size_t 
         for (uint32_t i = 0; i < m.length; i = m.parts[i].end)
             out[(*count)++] = tik_vocab_find(vocab, piece + i, m.parts[i].end - i);
     }
-    merge_memory_free(&memory);
+    tik_merge_memory_free(&memory);
     return status;
 }
 
-void merge_memory_free(merge_memory *memory)
+void tik_merge_memory_free(tik_merge_memory *memory)
 {
     free(memory->parts);
     free(memory->heap);

@@ -93,15 +93,15 @@ static tik_status fill(const tik_ranks *ranks, void *tables, tik_vocab *vocab, t
         sorted[i] = i;
     tik_sort(sorted, vocab->count, bytes_before, vocab);
 
-    merge_memory memory = {0};
+    tik_merge_memory memory = {0};
     for (uint32_t i = 0; i < vocab->count; i++) {
         size_t length = tik_vocab_length(vocab, i);
         uint32_t left = TIK_NONE;
         uint32_t right = TIK_NONE;
         if (length > 1) {
-            tik_status status = last_pair(vocab, i, &memory, &left, &right, error);
+            tik_status status = tik_last_pair(vocab, i, &memory, &left, &right, error);
             if (status != TIK_OK) {
-                merge_memory_free(&memory);
+                tik_merge_memory_free(&memory);
                 return status;
             }
             if (left != TIK_NONE)
@@ -110,7 +110,7 @@ static tik_status fill(const tik_ranks *ranks, void *tables, tik_vocab *vocab, t
         if (length == 1 || left != TIK_NONE)
             alone[i >> 3] |= (uint8_t)(1u << (i & 7));
     }
-    merge_memory_free(&memory);
+    tik_merge_memory_free(&memory);
     return TIK_OK;
 }
 

@@ -5,20 +5,20 @@
 #include "vocab/vocab.h"
 
 /* Working memory of merging by the heap, kept from token to token; zeroed is empty. */
-typedef struct merge_memory {
+typedef struct tik_merge_memory {
     void *parts;
     size_t part_capacity;
     void *heap;
     size_t heap_capacity;
-} merge_memory;
+} tik_merge_memory;
 
 /*
  * Merges the bytes of token `index` by the definition (whether two neighbours merge is asked by their
  * bytes). If they come to two parts that merge to the token, `*left` and `*right` are these parts, else
  * both are TIK_NONE. Needs bytes, starts and piece_slots of `vocab`, not its pairs. n log n.
  */
-tik_status last_pair(const tik_vocab *vocab, uint32_t index, merge_memory *memory, uint32_t *left,
-                     uint32_t *right, tik_error *error);
-void merge_memory_free(merge_memory *memory);
+tik_status tik_last_pair(const tik_vocab *vocab, uint32_t index, tik_merge_memory *memory, uint32_t *left,
+                         uint32_t *right, tik_error *error);
+void tik_merge_memory_free(tik_merge_memory *memory);
 
 #endif

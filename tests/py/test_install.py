@@ -68,7 +68,7 @@ def built_with(source, tmp_path_factory):
         if options not in trees:
             folder = tmp_path_factory.mktemp("built")
             run(["meson", "setup", folder / "build", source, "--prefix", folder / "prefix", "-Dwerror=true",
-                 "-Dbuildtype=debug", "-Dtests=false", "-Dbench=false", *options])
+                 "-Doptimization=1", "-Dtests=false", "-Dbench=false", *options])
             run(["ninja", "-C", folder / "build", "install"])
             trees[options] = Tree("/", folder / "prefix")
         return trees[options]
