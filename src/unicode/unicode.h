@@ -87,7 +87,8 @@ tik_status tik_unicode_ranges_fold(tik_unicode_ranges *set, tik_error *error);
  * a general category or a group of them (Lu, Letter, LC, Any, Assigned, ASCII), a script (Greek), a binary
  * property (Alphabetic, Emoji), or PROPERTY=VALUE with : or != for = (gc, sc, scx, age, gcb, wb, sb under
  * any of their names). Case, spaces, underscores, hyphens and a leading "is" do not matter.
- * TIK_ERROR_PATTERN: the reference does not know the name.
+ * Names are as the crate regex-syntax 0.8.11 knows them; what the crate before it rewrites (word, ^L, Cs…)
+ * is not in them. TIK_ERROR_PATTERN: it does not know the name.
  */
 tik_status tik_unicode_property(const char *name, size_t length, tik_unicode_ranges *set, tik_error *error);
 
