@@ -408,6 +408,14 @@ typedef struct tik_model_name {
 /* Entry `index`; false past the last. */
 TIK_API bool tik_model_at(size_t index, tik_model_name *model);
 
+/* ---- Vocabulary files ---------------------------------------------------------------------- */
+
+/*
+ * Called now and then while a file is downloaded: `done` bytes of `total` (0: not known) are there, both
+ * 0 while it waits for a server or for another process. Returns false to cancel: TIK_ERROR_CANCELLED.
+ */
+typedef bool tik_progress(void *context, uint64_t done, uint64_t total);
+
 #ifdef __cplusplus
 }
 #endif
