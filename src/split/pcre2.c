@@ -9,6 +9,7 @@
 #include <pcre2.h>
 #include <stdlib.h>
 
+#include "split/dialect.h"
 #include "split/pcre2.h"
 #include "split/split.h"
 
@@ -26,6 +27,7 @@
 struct tik_matcher {
     pcre2_code *code;
     bool jit;
+    bool depends_on_start; /* see tik_translation */
 };
 
 struct tik_matcher_state {
@@ -40,16 +42,26 @@ tik_status tik_matcher_new(const char *pattern, size_t length, tik_matcher **out
     tik_matcher *matcher = calloc(1, sizeof *matcher);
     if (!matcher)
         return tik_fail_memory(error, sizeof *matcher);
+    char unicode[64];
+    pcre2_config(PCRE2_CONFIG_UNICODE_VERSION, unicode);
+    tik_translation translation;
+    tik_status status = tik_dialect_translate(pattern, length, unicode, &translation, error);
+    if (status) {
+        free(matcher);
+        return status;
+    }
     int code = 0;
     PCRE2_SIZE offset = 0;
-    uint32_t options = PCRE2_UTF | PCRE2_NO_UTF_CHECK | PCRE2_UCP | PCRE2_DOLLAR_ENDONLY;
-    matcher->code = pcre2_compile((PCRE2_SPTR)pattern, length, options, &code, &offset, NULL);
+    uint32_t options = PCRE2_UTF | PCRE2_NO_UTF_CHECK | PCRE2_DOTALL;
+    matcher->depends_on_start = translation.depends_on_start;
+    matcher->code = pcre2_compile((PCRE2_SPTR)translation.pattern.data, translation.pattern.length, options, &code,
+                                  &offset, NULL);
+    tik_bytes_free(&translation.pattern);
     if (!matcher->code) {
         char reason[256];
         pcre2_get_error_message(code, (PCRE2_UCHAR *)reason, sizeof reason);
         free(matcher);
-        return tik_fail_at(error, TIK_ERROR_PATTERN, TIK_NOWHERE, offset,
-                           "split pattern: %s at byte %zu", reason, (size_t)offset);
+        return tik_fail(error, TIK_ERROR_PATTERN, "split pattern: PCRE2 can't run it: %s", reason);
     }
     int jit = pcre2_jit_compile(matcher->code, PCRE2_JIT_COMPLETE | PCRE2_JIT_PARTIAL_HARD);
     matcher->jit = jit == 0;
@@ -180,7 +192,7 @@ tik_status tik_matcher_next(const tik_matcher *matcher, tik_matcher_state *state
     /* A match can add two ends: the bytes that it leaves out and itself. */
     while (run.end < length && run.count + 2 <= capacity && fits(&run, run.end)) {
         int code = match(matcher, state, text, length, run.end, options);
-        if (code == PCRE2_ERROR_PARTIAL)
+        if (code == PCRE2_ERROR_PARTIAL || (code == PCRE2_ERROR_NOMATCH && more && matcher->depends_on_start))
             break;
         size_t first = length, last = length; /* of the match */
         if (code >= 0) {

@@ -1,0 +1,94 @@
+/* The way of a pattern through the files dialect_*.c, and what they share: nodes and failures. */
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "split/dialect.h"
+#include "split/dialect_tree.h"
+
+syntax_node *tree_node(syntax_tree *tree, node_kind kind, size_t offset)
+{
+    if (tree->status)
+        return NULL;
+    syntax_node *made = calloc(1, sizeof *made);
+    if (!made) {
+        tree->status = tik_fail_memory(tree->error, sizeof *made);
+        return NULL;
+    }
+    made->kind = kind;
+    made->offset = offset;
+    made->made_before = tree->made_last;
+    tree->made_last = made;
+    return made;
+}
+
+bool tree_append(syntax_tree *tree, syntax_node *parent, syntax_node *child)
+{
+    if (!tree_check(tree, tik_grow((void **)&parent->items, &parent->capacity, parent->count + 1,
+                                   sizeof *parent->items, tree->error)))
+        return false;
+    parent->items[parent->count++] = child;
+    return true;
+}
+
+void tree_free(syntax_tree *tree)
+{
+    for (syntax_node *made = tree->made_last; made;) {
+        syntax_node *before = made->made_before;
+        tik_bytes_free(&made->text);
+        tik_unicode_ranges_free(&made->set);
+        free(made->items);
+        free(made);
+        made = before;
+    }
+    free(tree->groups);
+}
+
+void *tree_refuse(syntax_tree *tree, size_t offset, const char *format, ...)
+{
+    if (tree->status)
+        return NULL;
+    char reason[256];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(reason, sizeof reason, format, arguments);
+    va_end(arguments);
+    tree->status = tik_fail_at(tree->error, TIK_ERROR_PATTERN, TIK_NOWHERE, offset,
+                               "split pattern, byte %zu: %s", offset, reason);
+    return NULL;
+}
+
+void *tree_cannot(syntax_tree *tree, size_t offset, const char *what)
+{
+    return tree_refuse(tree, offset, "%s can't be run here as the reference runs it; write the pattern without it",
+                       what);
+}
+
+bool tree_check(syntax_tree *tree, tik_status status)
+{
+    if (!tree->status)
+        tree->status = status;
+    return tree->status == TIK_OK;
+}
+
+tik_status tik_dialect_translate(const char *pattern, size_t length, const char *unicode,
+                                 tik_translation *translation, tik_error *error)
+{
+    syntax_tree tree = { .pattern = pattern, .length = length, .error = error };
+    tik_translation made = { TIK_BYTES_INIT, false };
+    size_t valid = tik_utf8_valid_prefix((const uint8_t *)pattern, length);
+    if (valid < length)
+        tree_refuse(&tree, valid, "not UTF-8");
+    else if (tree_parse(&tree) && tree_rewrite(&tree) && tree_measure(&tree, tree.root)) {
+        if (tree.root->size == 0)
+            tree_refuse(&tree, 0, "it can match the empty string, which is no piece");
+        else
+            tree_emit(&tree, unicode, &made.pattern, &made.depends_on_start);
+    }
+    if (tree.status)
+        tik_bytes_free(&made.pattern);
+    else
+        *translation = made;
+    tree_free(&tree);
+    return tree.status;
+}

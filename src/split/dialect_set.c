@@ -1,0 +1,236 @@
+/*
+ * Set of code points → a class of PCRE2.
+ *
+ * Written out as ranges a class such as \p{L} is hundreds of comparisons for each character that is not
+ * ASCII. PCRE2's own general categories are one table lookup, but they are of the Unicode version that it
+ * was built with. So a category is used where that can't change the answer: all that it may hold, in any
+ * of the versions that PCRE2 may have, is wanted; what it may lack is added as ranges.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "split/dialect_tree.h"
+
+/* Code points up to here are a bit map in PCRE2: they cost nothing as ranges. */
+#define MAPPED_LAST 0xFF
+
+/* A category of fewer ranges is not worth a lookup. */
+#define WORTH_LOOKUP 6
+
+/* All but Cc, which is mapped, Cs, which no text has, and Cn, which changes with every version. */
+static const char category_names[][3] = {
+    "Ll", "Lm", "Lo", "Lt", "Lu", "Mc", "Me", "Mn", "Nd", "Nl", "No", "Pc", "Pd", "Pe",
+    "Pf", "Pi", "Po", "Ps", "Sc", "Sk", "Sm", "So", "Zl", "Zp", "Zs", "Cf", "Co",
+};
+
+enum { CATEGORIES = sizeof category_names / sizeof category_names[0] };
+
+/* Versions older than Unicode 16.0 that PCRE2 may have, and the property that tells what each knew. */
+static const struct {
+    const char *version;
+    const char *age;
+} older_versions[] = {
+    { "14.0.0", "age=14.0" },
+    { "15.0.0", "age=15.0" },
+    { "15.1.0", "age=15.1" },
+};
+
+/* Code points whose category changed between Unicode 14.0 and 16.0, with the older one. */
+static const struct {
+    uint32_t first, last;
+    char category[3];
+} changed[] = {
+    { 0x1171E, 0x1171E, "Mn" }, /* Ahom consonant sign medial ra, now Mc */
+};
+
+struct set_writer {
+    bool is_usable;                       /* the version is one that is known here */
+    tik_unicode_ranges sure[CATEGORIES];  /* members whatever the version */
+    tik_unicode_ranges maybe[CATEGORIES]; /* members in some version */
+};
+
+static tik_status add_changed(set_writer *writer, tik_unicode_ranges *unsure, tik_error *error)
+{
+    for (size_t i = 0; i < sizeof changed / sizeof changed[0]; i++) {
+        tik_status status = tik_unicode_ranges_add(unsure, changed[i].first, changed[i].last, error);
+        for (size_t k = 0; !status && k < CATEGORIES; k++) {
+            if (strcmp(changed[i].category, category_names[k]) == 0)
+                status = tik_unicode_ranges_add(&writer->maybe[k], changed[i].first, changed[i].last, error);
+        }
+        if (status)
+            return status;
+    }
+    return TIK_OK;
+}
+
+/* The code points that PCRE2 may put in another category than Unicode 16.0. */
+static tik_status find_unsure(set_writer *writer, const char *unicode, tik_unicode_ranges *unsure, tik_error *error)
+{
+    for (size_t i = 0; i < sizeof older_versions / sizeof older_versions[0]; i++) {
+        if (strcmp(older_versions[i].version, unicode) != 0)
+            continue;
+        writer->is_usable = true;
+        tik_unicode_ranges known = { 0 };
+        tik_status status = tik_unicode_property(older_versions[i].age, strlen(older_versions[i].age), &known, error);
+        if (!status)
+            status = tik_unicode_property("age=16.0", 8, unsure, error);
+        if (!status)
+            status = tik_unicode_ranges_subtract(unsure, &known, error);
+        if (!status)
+            status = add_changed(writer, unsure, error);
+        tik_unicode_ranges_free(&known);
+        return status;
+    }
+    writer->is_usable = strcmp(unicode, "16.0.0") == 0;
+    return TIK_OK;
+}
+
+tik_status set_writer_new(const char *unicode, set_writer **out, tik_error *error)
+{
+    set_writer *writer = calloc(1, sizeof *writer);
+    if (!writer)
+        return tik_fail_memory(error, sizeof *writer);
+    tik_unicode_ranges unsure = { 0 };
+    tik_status status = find_unsure(writer, unicode, &unsure, error);
+    for (size_t i = 0; !status && i < CATEGORIES; i++) {
+        status = tik_unicode_property(category_names[i], 2, &writer->maybe[i], error);
+        if (!status)
+            status = tik_unicode_property(category_names[i], 2, &writer->sure[i], error);
+        if (!status)
+            status = tik_unicode_ranges_subtract(&writer->sure[i], &unsure, error);
+    }
+    tik_unicode_ranges_free(&unsure);
+    if (status)
+        set_writer_free(writer);
+    else
+        *out = writer;
+    return status;
+}
+
+void set_writer_free(set_writer *writer)
+{
+    if (!writer)
+        return;
+    for (size_t i = 0; i < CATEGORIES; i++) {
+        tik_unicode_ranges_free(&writer->sure[i]);
+        tik_unicode_ranges_free(&writer->maybe[i]);
+    }
+    free(writer);
+}
+
+/* A class being planned: categories by name, and ranges for the rest. */
+typedef struct class_plan {
+    char names[CATEGORIES][3]; /* a general category, or the letter of a group that is there whole */
+    size_t name_count;
+    tik_unicode_ranges rest;
+} class_plan;
+
+static bool is_within(const tik_unicode_ranges *inner, const tik_unicode_ranges *outer)
+{
+    size_t k = 0;
+    for (size_t i = 0; i < inner->count; i++) {
+        while (k < outer->count && outer->items[k].last < inner->items[i].first)
+            k++;
+        if (k == outer->count || outer->items[k].first > inner->items[i].first ||
+            outer->items[k].last < inner->items[i].last)
+            return false;
+    }
+    return true;
+}
+
+static size_t count_unmapped(const tik_unicode_ranges *set)
+{
+    size_t mapped = 0;
+    while (mapped < set->count && set->items[mapped].last <= MAPPED_LAST)
+        mapped++;
+    return set->count - mapped;
+}
+
+static tik_status plan_class(const set_writer *writer, const tik_unicode_ranges *set, class_plan *plan, tik_error *error)
+{
+    *plan = (class_plan){ 0 };
+    tik_status status = tik_unicode_ranges_unite(&plan->rest, set, error);
+    bool fits[CATEGORIES] = { false };
+    for (size_t i = 0; i < CATEGORIES && writer->is_usable; i++)
+        fits[i] = is_within(&writer->maybe[i], set);
+    for (size_t i = 0, end; i < CATEGORIES && !status; i = end) {
+        bool whole = true; /* all categories of the same first letter */
+        for (end = i; end < CATEGORIES && category_names[end][0] == category_names[i][0]; end++)
+            whole = whole && fits[end];
+        whole = whole && category_names[i][0] != 'C';
+        for (size_t k = i; k < end && !status; k++) {
+            if (!fits[k] || (!whole && count_unmapped(&writer->sure[k]) < WORTH_LOOKUP))
+                continue;
+            if (!whole || k == i) {
+                memcpy(plan->names[plan->name_count], category_names[k], 3);
+                if (whole)
+                    plan->names[plan->name_count][1] = 0;
+                plan->name_count++;
+            }
+            status = tik_unicode_ranges_subtract(&plan->rest, &writer->sure[k], error);
+        }
+    }
+    return status;
+}
+
+static size_t cost(const class_plan *plan)
+{
+    return plan->name_count + count_unmapped(&plan->rest);
+}
+
+static tik_status write_range(tik_bytes *out, uint32_t first, uint32_t last, tik_error *error)
+{
+    tik_status status = tik_bytes_printf(out, error, "\\x{%X}", (unsigned)first);
+    if (!status && last > first)
+        status = tik_bytes_printf(out, error, "-\\x{%X}", (unsigned)last);
+    return status;
+}
+
+/* The mapped members come first and whole, so that PCRE2 need not look up what ASCII characters are. */
+static tik_status write_plan(const class_plan *plan, const tik_unicode_ranges *set, bool negated, tik_bytes *out,
+                             tik_error *error)
+{
+    tik_status status = tik_bytes_printf(out, error, negated ? "[^" : "[");
+    for (size_t i = 0; i < set->count && set->items[i].first <= MAPPED_LAST && !status; i++) {
+        uint32_t last = set->items[i].last <= MAPPED_LAST ? set->items[i].last : MAPPED_LAST;
+        status = write_range(out, set->items[i].first, last, error);
+    }
+    for (size_t i = 0; i < plan->name_count && !status; i++)
+        status = tik_bytes_printf(out, error, "\\p{%s}", plan->names[i]);
+    for (size_t i = 0; i < plan->rest.count && !status; i++) {
+        uint32_t first = plan->rest.items[i].first, last = plan->rest.items[i].last;
+        if (last > MAPPED_LAST)
+            status = write_range(out, first > MAPPED_LAST ? first : MAPPED_LAST + 1, last, error);
+    }
+    return status ? status : tik_bytes_printf(out, error, "]");
+}
+
+tik_status set_write(const set_writer *writer, const tik_unicode_ranges *set, tik_bytes *out, tik_error *error)
+{
+    tik_unicode_ranges others = { 0 };
+    tik_status status = tik_unicode_ranges_unite(&others, set, error);
+    if (!status)
+        status = tik_unicode_ranges_negate(&others, error);
+    if (status)
+        return status;
+    if (set->count == 1 && set->items[0].first == set->items[0].last) {
+        status = write_range(out, set->items[0].first, set->items[0].last, error);
+    } else if (set->count == 0) {
+        status = tik_bytes_printf(out, error, "[^\\x{0}-\\x{10FFFF}]");
+    } else if (others.count == 0) {
+        status = tik_bytes_printf(out, error, ".");
+    } else {
+        class_plan positive = { 0 }, negative = { 0 };
+        status = plan_class(writer, set, &positive, error);
+        if (!status)
+            status = plan_class(writer, &others, &negative, error);
+        if (!status && cost(&negative) < cost(&positive))
+            status = write_plan(&negative, &others, true, out, error);
+        else if (!status)
+            status = write_plan(&positive, set, false, out, error);
+        tik_unicode_ranges_free(&positive.rest);
+        tik_unicode_ranges_free(&negative.rest);
+    }
+    tik_unicode_ranges_free(&others);
+    return status;
+}
