@@ -34,7 +34,7 @@ static bool decode_now(decode_lot *lot)
     lot->text.length = 0;
     if (tik_decode(lot->encoding, lot->ids, lot->length, TIK_DECODE_BYTES, &lot->text, &error) != TIK_OK) {
         if (error.status == TIK_ERROR_ID && error.offset < lot->length)
-            cli_blame(lot->call, lot->name, "id %u, the %zu. of the ids, is no token of %s",
+            cli_blame(lot->call, lot->name, "id %u (number %zu of the ids) is no token of %s",
                       (unsigned)lot->ids[error.offset], lot->before + error.offset + 1, tik_name(lot->encoding));
         else
             cli_blame(lot->call, lot->name, "%s", error.message);

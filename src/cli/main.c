@@ -17,30 +17,30 @@ enum { COMMANDS = sizeof commands / sizeof commands[0] };
 /* Help is laid out for a terminal of 80 columns. */
 enum { WIDTH = 79, INDENT = 4 };
 
-/* Writes `text` from column `column` on, broken at spaces, later lines beginning at `indent`. */
-static void out_wrapped(const char *text, size_t column, size_t indent)
+/* Writes `text` broken at spaces, each line beginning at `indent`; an empty line parts paragraphs. */
+static void out_wrapped(const char *text, size_t indent)
 {
+    size_t column = 0;
     while (*text) {
         size_t word = strcspn(text, " \n");
-        bool paragraph = strncmp(text, "\n\n", 2) == 0;
-        if (column > indent && (column + word + 1 > WIDTH || paragraph)) {
-            cli_out_text(paragraph ? "\n\n" : "\n");
+        if (column > 0 && column + 1 + word > WIDTH) {
+            cli_out_char('\n');
             column = 0;
         }
-        if (word > 0) {
-            if (column > indent) {
-                cli_out_char(' ');
-                column++;
-            }
-            for (; column < indent; column++)
-                cli_out_char(' ');
-            cli_out(text, word);
-            column += word;
+        if (column > 0) {
+            cli_out_char(' ');
+            column++;
         }
+        for (; column < indent; column++)
+            cli_out_char(' ');
+        cli_out(text, word);
+        column += word;
         text += word;
-        text += strspn(text, " ");
-        if (*text == '\n')
-            text += strspn(text, "\n");
+        if (*text == '\n') {
+            cli_out_text("\n\n");
+            column = 0;
+        }
+        text += strspn(text, " \n");
     }
     cli_out_char('\n');
 }
@@ -54,7 +54,7 @@ static void out_option(const cli_option *option)
     if (option->argument)
         cli_out_printf(" %s", option->argument);
     cli_out_char('\n');
-    out_wrapped(option->help, 0, 2 * INDENT + 2);
+    out_wrapped(option->help, 2 * INDENT + 2);
 }
 
 void cli_help(const cli_command *command)
@@ -62,7 +62,7 @@ void cli_help(const cli_command *command)
     cli_out_printf("Usage: tik %s [OPTION]...%s%s\n", command->name, *command->operands ? " " : "",
                    command->operands);
     cli_out_printf("%s.\n\n", command->summary);
-    out_wrapped(command->description, 0, 0);
+    out_wrapped(command->description, 0);
     cli_out_text("\nOptions:\n");
     for (const cli_option *option = command->options; option->name; option++)
         out_option(option);
@@ -70,7 +70,7 @@ void cli_help(const cli_command *command)
         cli_out_text("\nExamples:\n");
     for (const cli_example *example = command->examples; example && example->command; example++) {
         cli_out_printf("  %s\n", example->command);
-        out_wrapped(example->what, 0, 2 * INDENT + 2);
+        out_wrapped(example->what, 2 * INDENT + 2);
     }
 }
 
