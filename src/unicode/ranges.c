@@ -14,7 +14,8 @@ void tik_unicode_ranges_free(tik_unicode_ranges *set)
     *set = (tik_unicode_ranges){0};
 }
 
-bool tik_unicode_ranges_contain(const tik_unicode_ranges *set, uint32_t code_point)
+/* The index of the first range that ends at `code_point` or later; `count` if none does. */
+static size_t range_from(const tik_unicode_ranges *set, uint32_t code_point)
 {
     size_t low = 0;
     size_t high = set->count;
@@ -25,7 +26,13 @@ bool tik_unicode_ranges_contain(const tik_unicode_ranges *set, uint32_t code_poi
         else
             high = middle;
     }
-    return low < set->count && set->items[low].first <= code_point;
+    return low;
+}
+
+bool tik_unicode_ranges_contain(const tik_unicode_ranges *set, uint32_t code_point)
+{
+    size_t index = range_from(set, code_point);
+    return index < set->count && set->items[index].first <= code_point;
 }
 
 /* Appends a range that starts no earlier than the last one did. */
@@ -116,14 +123,37 @@ tik_status tik_unicode_ranges_negate(tik_unicode_ranges *set, tik_error *error)
     return combine(set, &left_out, 0x1, error);
 }
 
+/* Adds a range without surrogates in its place, and takes into it what it overlaps or touches. */
+static tik_status insert(tik_unicode_ranges *set, uint32_t first, uint32_t last, tik_error *error)
+{
+    size_t from = range_from(set, first > 0 ? first - 1 : 0);
+    size_t to = from; /* past the ranges that become part of the new one */
+    for (; to < set->count && set->items[to].first <= last + 1; to++) {
+        if (set->items[to].first < first)
+            first = set->items[to].first;
+        if (set->items[to].last > last)
+            last = set->items[to].last;
+    }
+    if (to == from) {
+        void *items = set->items;
+        tik_status status = tik_grow(&items, &set->capacity, set->count + 1, sizeof *set->items, error);
+        set->items = items;
+        if (status != TIK_OK)
+            return status;
+    }
+    if (to < set->count)
+        memmove(set->items + from + 1, set->items + to, (set->count - to) * sizeof *set->items);
+    set->count = set->count + 1 - (to - from);
+    set->items[from] = (tik_unicode_range){first, last};
+    return TIK_OK;
+}
+
 tik_status tik_unicode_ranges_add(tik_unicode_ranges *set, uint32_t first, uint32_t last, tik_error *error)
 {
-    tik_unicode_range parts[2];
-    tik_unicode_ranges other = {parts, 0, 2};
+    tik_status status = TIK_OK;
     if (first < SURROGATE_FIRST)
-        parts[other.count++] = (tik_unicode_range){first, last < SURROGATE_FIRST ? last : SURROGATE_FIRST - 1};
-    if (last > SURROGATE_LAST)
-        parts[other.count++] = (tik_unicode_range){first > SURROGATE_LAST ? first : SURROGATE_LAST + 1, last};
-    bool at_end = other.count == 1 && (set->count == 0 || set->items[set->count - 1].first <= parts[0].first);
-    return at_end ? append(set, parts[0].first, parts[0].last, error) : combine(set, &other, 0xE, error);
+        status = insert(set, first, last < SURROGATE_FIRST ? last : SURROGATE_FIRST - 1, error);
+    if (status == TIK_OK && last > SURROGATE_LAST)
+        status = insert(set, first > SURROGATE_LAST ? first : SURROGATE_LAST + 1, last, error);
+    return status;
 }

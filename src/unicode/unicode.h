@@ -69,7 +69,7 @@ typedef struct {
 void tik_unicode_ranges_free(tik_unicode_ranges *set); /* the set is empty afterwards */
 bool tik_unicode_ranges_contain(const tik_unicode_ranges *set, uint32_t code_point);
 
-/* Adds first..last (first <= last <= 0x10FFFF). */
+/* Adds first..last (first <= last <= 0x10FFFF). On failure some of it may be in. Cheapest in ascending order. */
 tik_status tik_unicode_ranges_add(tik_unicode_ranges *set, uint32_t first, uint32_t last, tik_error *error);
 
 /* Set algebra, in time proportional to the ranges of both: in either, in both, only in the first, in just one. */

@@ -153,6 +153,30 @@ static void test_algebra(void **state)
     }
 }
 
+/* Ranges added in a random order, against a plain array of members. */
+static void test_adding(void **state)
+{
+    (void)state;
+    enum { LIMIT = 300 };
+    uint32_t random = 1;
+    for (size_t round = 0; round < 200; round++) {
+        bool member[LIMIT + 40] = {false};
+        tik_unicode_ranges set = {0};
+        for (size_t i = 0; i < round / 4 + 1; i++) {
+            random = random * 1664525 + 1013904223;
+            uint32_t first = (random >> 8) % LIMIT;
+            uint32_t last = first + (random >> 24) % 40 * (uint32_t)(round % 2);
+            assert_int_equal(tik_unicode_ranges_add(&set, first, last, NULL), TIK_OK);
+            memset(member + first, true, last - first + 1);
+        }
+        for (uint32_t point = 0; point < LIMIT + 40; point++)
+            assert_int_equal(tik_unicode_ranges_contain(&set, point), member[point]);
+        for (size_t k = 1; k < set.count; k++)
+            assert_true(set.items[k].first > set.items[k - 1].last + 1);
+        tik_unicode_ranges_free(&set);
+    }
+}
+
 static void test_surrogates_are_in_no_set(void **state)
 {
     (void)state;
@@ -202,6 +226,7 @@ int main(void)
         cmocka_unit_test(test_properties),
         cmocka_unit_test(test_perl_classes),
         cmocka_unit_test(test_algebra),
+        cmocka_unit_test(test_adding),
         cmocka_unit_test(test_surrogates_are_in_no_set),
         cmocka_unit_test(test_folding),
     };
