@@ -416,6 +416,165 @@ TIK_API bool tik_model_at(size_t index, tik_model_name *model);
  */
 typedef bool tik_progress(void *context, uint64_t done, uint64_t total);
 
+/* ---- Learning a vocabulary ----------------------------------------------------------------- */
+
+/*
+ * Byte-level BPE training. Texts are split into pieces by a pattern; the first 256 symbols are the bytes;
+ * then, again and again, the most frequent pair of adjacent symbols, weighted by how often its piece
+ * occurs, becomes the next symbol, wherever it occurs, left to right without overlap. The result does not
+ * depend on the number of threads.
+ *
+ *     tik_train_options options = TIK_TRAIN_OPTIONS_INIT;
+ *     options.pattern = "o200k_base";
+ *     tik_trainer *trainer;
+ *     if (tik_trainer_new(&options, &trainer, &err) == TIK_OK &&
+ *         tik_trainer_add_files(trainer, paths, count, &err) == TIK_OK &&
+ *         tik_trainer_run(trainer, 32768, &err) == TIK_OK)
+ *         tik_trainer_save(trainer, "mine.tiktoken", "mine.json", &err);
+ *     tik_trainer_free(trainer);
+ */
+typedef struct tik_trainer tik_trainer;
+
+/* Which of equally frequent pairs comes first. */
+typedef enum tik_ties {
+    TIK_TIES_LOWEST = 0, /* the smallest left id, then the smallest right id */
+    TIK_TIES_FIRST = 1   /* the one met first in the different pieces, as they are then, in order of appearance */
+} tik_ties;
+
+typedef enum tik_train_phase {
+    TIK_TRAIN_READING = 0,
+    TIK_TRAIN_MERGING = 1
+} tik_train_phase;
+
+typedef struct tik_train_progress {
+    tik_train_phase phase;
+    uint64_t bytes;      /* of text taken in */
+    size_t tokens;       /* in the vocabulary, and how many are wanted (0 while reading) */
+    size_t tokens_wanted;
+} tik_train_progress;
+
+/* Called now and then, from one thread at a time. False stops: the call gives TIK_ERROR_CANCELLED. */
+typedef bool (*tik_train_callback)(void *context, const tik_train_progress *progress);
+
+typedef struct tik_train_options {
+    size_t size;         /* sizeof(tik_train_options) */
+    const char *name;    /* of the encoding learned; NULL for "trained" */
+    const char *pattern; /* the name of a public encoding, for its pattern, or a pattern; NULL for o200k_base */
+    tik_ties ties;
+    uint64_t min_count;      /* stop when the best pair occurs less often; 0 as 1 */
+    size_t max_token_length; /* bytes; pairs that would be longer are left alone; 0 for no bound */
+    const char *const *specials; /* special tokens, zero-terminated; they get the ids after the last token */
+    size_t special_count;
+    const tik_encoding *start; /* a vocabulary to extend: pieces begin as its ids, new ids follow its largest */
+    size_t max_pieces;   /* different pieces kept in memory; 0 for no bound */
+    bool prune_pieces;   /* beyond max_pieces the rarest are dropped; else TIK_ERROR_LIMIT */
+    bool replace_invalid; /* bad UTF-8 becomes U+FFFD; else TIK_ERROR_UTF8 */
+    unsigned threads;    /* 0 or 1 one thread, TIK_ALL_THREADS all cores */
+    tik_train_callback callback; /* may be NULL */
+    void *context;
+} tik_train_options;
+#define TIK_TRAIN_OPTIONS_INIT { sizeof(tik_train_options), 0, 0, TIK_TIES_LOWEST, 0, 0, 0, 0, 0, 0, false, false, \
+    TIK_ALL_THREADS, 0, 0 }
+
+/* Everything is copied; `start` gets one more reference. TIK_ERROR_PATTERN, TIK_ERROR_ARGUMENT. */
+TIK_API tik_status tik_trainer_new(const tik_train_options *options, tik_trainer **trainer, tik_error *error);
+TIK_API void tik_trainer_free(tik_trainer *trainer);
+
+/*
+ * Takes texts in, before the first tik_trainer_run: only their pieces are kept, each once. After a
+ * failure the trainer can only be freed. TIK_ERROR_UTF8, TIK_ERROR_LIMIT, TIK_ERROR_CANCELLED,
+ * TIK_ERROR_ARGUMENT after a run.
+ */
+TIK_API tik_status tik_trainer_add(tik_trainer *trainer, const tik_text *texts, size_t count, tik_error *error);
+
+/* Each file is a text; it is read in slices and may be larger than memory. "-" is standard input. TIK_ERROR_IO. */
+TIK_API tik_status tik_trainer_add_files(tik_trainer *trainer, const char *const *paths, size_t count,
+                                         tik_error *error);
+
+/*
+ * Takes texts from a callback, in slices cut anywhere. It sets `*slice` (valid until the next call) and
+ * `*text_ends` if the text is complete with it, or `*done` if there was no slice left; it is called from
+ * one thread at a time, not always the same. A status other than TIK_OK ends the reading and is returned.
+ */
+typedef tik_status (*tik_train_source)(void *context, tik_text *slice, bool *text_ends, bool *done,
+                                       tik_error *error);
+TIK_API tik_status tik_trainer_add_source(tik_trainer *trainer, tik_train_source source, void *context,
+                                          tik_error *error);
+
+/*
+ * Learns until the vocabulary has `tokens` tokens, the bytes among them and special tokens apart, or no
+ * pair is left. It can be called again with more. TIK_ERROR_CANCELLED: the merges made until then hold.
+ */
+TIK_API tik_status tik_trainer_run(tik_trainer *trainer, size_t tokens, tik_error *error);
+
+/* What a trainer has come to. */
+typedef struct tik_train_state {
+    uint64_t bytes;       /* of text */
+    uint64_t pieces;      /* in the text */
+    size_t distinct;      /* different pieces */
+    uint64_t dropped;     /* bytes that no piece covers */
+    uint64_t pruned;      /* pieces dropped for max_pieces, each as often as it was counted */
+    size_t tokens;        /* in the vocabulary */
+    uint64_t text_tokens; /* tokens of the text (of the pieces kept), in this vocabulary */
+    bool exhausted;       /* no pair is left that the options allow */
+} tik_train_state;
+
+TIK_API void tik_trainer_state(const tik_trainer *trainer, tik_train_state *state);
+
+/* One merge: the pair, how often it occurred, the token that it became. */
+typedef struct tik_merge {
+    uint32_t left;
+    uint32_t right;
+    uint32_t id;
+    bool joined; /* the token was there before (it can be, in a vocabulary that is extended) */
+    uint64_t count;
+} tik_merge;
+
+/* The merges made so far, in order; `*merges` is valid until the next run. */
+TIK_API size_t tik_trainer_merges(const tik_trainer *trainer, const tik_merge **merges);
+
+/* The bytes of a token, valid until the next run. TIK_ERROR_ID. */
+TIK_API tik_status tik_trainer_token(const tik_trainer *trainer, uint32_t id, const char **bytes, size_t *length,
+                                     tik_error *error);
+
+/* The vocabulary learned so far as an encoding, ready to use. The caller owns it: tik_close. */
+TIK_API tik_status tik_trainer_encoding(const tik_trainer *trainer, tik_encoding **encoding, tik_error *error);
+
+/*
+ * Writes the rank file, and the manifest that goes with it unless `manifest_path` is NULL; the two lie in
+ * one folder. Written beside and renamed: no file is ever there in part. TIK_ERROR_IO.
+ */
+TIK_API tik_status tik_trainer_save(const tik_trainer *trainer, const char *rank_path, const char *manifest_path,
+                                    tik_error *error);
+
+/*
+ * Writes what it takes to go on later without the texts: the pieces and the merges; and takes it in again,
+ * into a trainer with the same options that has no texts. TIK_ERROR_IO, TIK_ERROR_FORMAT,
+ * TIK_ERROR_ARGUMENT if the options that matter to the result differ.
+ */
+TIK_API tik_status tik_trainer_save_state(const tik_trainer *trainer, const char *path, tik_error *error);
+TIK_API tik_status tik_trainer_load_state(tik_trainer *trainer, const char *path, tik_error *error);
+
+/* ---- How a piece is merged ------------------------------------------------------------------ */
+
+/* One merge in a piece: where the pair begins, and what became of it. */
+typedef struct tik_step {
+    size_t start; /* bytes */
+    size_t split; /* where its right half begins */
+    size_t end;
+    uint32_t left;
+    uint32_t right;
+    uint32_t id; /* the rank: of all pairs that there were, the lowest; of equal ones, the leftmost */
+} tik_step;
+
+/*
+ * The merges of one piece (not split) in the order in which they are made, at most `capacity` of them (a
+ * piece of n bytes has less than n); `*count` is how many there were. A piece that is a token is encoded
+ * as that token even if its merges come to something else. TIK_ERROR_LIMIT for a piece above 16 KiB.
+ */
+TIK_API tik_status tik_explain(const tik_encoding *encoding, const char *piece, size_t length, tik_step *steps,
+                               size_t capacity, size_t *count, tik_error *error);
+
 #ifdef __cplusplus
 }
 #endif
