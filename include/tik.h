@@ -540,6 +540,9 @@ TIK_API tik_status tik_trainer_token(const tik_trainer *trainer, uint32_t id, co
 /* The vocabulary learned so far as an encoding, ready to use. The caller owns it: tik_close. */
 TIK_API tik_status tik_trainer_encoding(const tik_trainer *trainer, tik_encoding **encoding, tik_error *error);
 
+/* Appends the rank file's bytes. */
+TIK_API tik_status tik_trainer_rank_file(const tik_trainer *trainer, tik_bytes *bytes, tik_error *error);
+
 /*
  * Writes the rank file, and the manifest that goes with it unless `manifest_path` is NULL; the two lie in
  * one folder. Written beside and renamed: no file is ever there in part. TIK_ERROR_IO.

@@ -39,6 +39,7 @@ typedef struct text_chunk {
     uint32_t unit;
     uint64_t first_text; /* number of the first text in it, from 1 */
     uint64_t offset;     /* of its first byte in that text */
+    uint64_t refused;    /* the text that was not UTF-8, from 0 */
 } text_chunk;
 
 typedef struct shared_reader {
@@ -72,11 +73,12 @@ typedef struct feed_worker {
 
 /* ---- Giving out chunks (all with the lock) ------------------------------------------------------- */
 
-static void fail(shared_reader *reader, uint32_t unit, tik_status status, const tik_error *error)
+static void fail(shared_reader *reader, const text_chunk *chunk, tik_status status, const tik_error *error)
 {
-    if (reader->status == TIK_OK || unit < reader->failed_unit) {
+    if (reader->status == TIK_OK || chunk->unit < reader->failed_unit) {
         reader->status = status;
-        reader->failed_unit = unit;
+        reader->failed_unit = chunk->unit;
+        reader->feed->refused = chunk->refused;
         reader->error = *error;
     }
     reader->stop = true;
@@ -247,8 +249,9 @@ static tik_status next_chunk(shared_reader *reader, text_chunk *chunk, tik_error
 
 /* ---- Counting ------------------------------------------------------------------------------------ */
 
-static tik_status refuse_invalid(const text_chunk *chunk, size_t text, size_t start, size_t at, tik_error *error)
+static tik_status refuse_invalid(text_chunk *chunk, size_t text, size_t start, size_t at, tik_error *error)
 {
+    chunk->refused = chunk->first_text + text - 1;
     uint64_t offset = (text ? 0 : chunk->offset) + (at - start);
     return tik_fail_at(error, TIK_ERROR_UTF8, TIK_NOWHERE, (size_t)offset,
                        "text %llu is not UTF-8 at byte %llu: mend it, or have such bytes replaced",
@@ -393,11 +396,11 @@ static void *work(void *context)
     tik_status status = tik_split_state_new(reader->feed->splitter, &state, &error);
     pthread_mutex_lock(&reader->lock);
     if (status != TIK_OK)
-        fail(reader, 0, status, &error);
+        fail(reader, &worker->chunk, status, &error);
     while (is_work_left(reader)) {
         status = work_chunk(worker, state, &error);
         if (status != TIK_OK)
-            fail(reader, worker->chunk.unit, status, &error);
+            fail(reader, &worker->chunk, status, &error);
     }
     reader->feed->pieces += worker->pieces;
     reader->feed->dropped += worker->dropped;

@@ -28,6 +28,7 @@ typedef struct tik_feed {
     uint64_t pieces;
     uint64_t dropped; /* bytes that no piece covers */
     uint64_t pruned;  /* pieces */
+    uint64_t refused; /* after TIK_ERROR_UTF8: which text of the source it was, from 0 */
 } tik_feed;
 
 /* Counts the pieces of all texts of `source`. On failure the feed can only be freed. */

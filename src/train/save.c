@@ -90,8 +90,11 @@ static tik_status read_file(const char *path, tik_bytes *content, tik_error *err
 
 /* ---- Rank file and manifest ----------------------------------------------------------------------- */
 
-static tik_status rank_file(const tik_trainer *trainer, const tik_fetch_api *api, tik_bytes *out, tik_error *error)
+tik_status tik_trainer_rank_file(const tik_trainer *trainer, tik_bytes *bytes, tik_error *error)
 {
+    const tik_fetch_api *api = tik_fetch(error);
+    if (!api)
+        return TIK_ERROR_MISSING;
     tik_token *tokens = tik_trainer_tokens(trainer);
     tik_ranks ranks;
     if (!tokens)
@@ -100,7 +103,7 @@ static tik_status rank_file(const tik_trainer *trainer, const tik_fetch_api *api
     free(tokens);
     if (status != TIK_OK)
         return status;
-    status = tik_ranks_write(&ranks, api->base64_encode, out, error);
+    status = tik_ranks_write(&ranks, api->base64_encode, bytes, error);
     tik_ranks_free(&ranks);
     return status;
 }
@@ -168,7 +171,7 @@ tik_status tik_trainer_save(const tik_trainer *trainer, const char *rank_path, c
     const tik_fetch_api *api = tik_fetch(error);
     if (!api)
         return TIK_ERROR_MISSING;
-    tik_status status = rank_file(trainer, api, &ranks, error);
+    tik_status status = tik_trainer_rank_file(trainer, &ranks, error);
     if (status == TIK_OK)
         status = api->sha256(ranks.data, ranks.length, sha256, error);
     if (status == TIK_OK && manifest_path)

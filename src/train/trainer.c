@@ -254,6 +254,10 @@ tik_status tik_trainer_add_files(tik_trainer *trainer, const char *const *paths,
     if (!files.buffer)
         return tik_fail_memory(error, SLICE_BYTES);
     tik_status status = tik_trainer_add_source(trainer, next_slice, &files, error);
+    if (status == TIK_ERROR_UTF8 && error)
+        tik_fail_at(error, status, TIK_NOWHERE, error->offset,
+                    "%s is not UTF-8 at byte %zu: mend it, or have such bytes replaced", paths[trainer->feed.refused],
+                    error->offset);
     if (files.descriptor > STDIN_FILENO)
         close(files.descriptor);
     free(files.buffer);
