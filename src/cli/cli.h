@@ -179,6 +179,9 @@ void cli_out_flush(void);
 /* Forgets what has not been written yet: the result turned out to be none. */
 void cli_out_discard(void);
 
+/* Bytes in double quotes: what cannot be seen or is not UTF-8 as \n, \t, \x80. */
+void cli_out_quoted(const char *bytes, size_t length);
+
 /* A value on one line and a newline; the value is released. NULL stands for lack of memory. */
 void cli_out_json(json_t *value);
 /* The same over several lines, for a result that is one document. */
@@ -261,5 +264,7 @@ extern const cli_command cli_count;
 extern const cli_command cli_encode;
 extern const cli_command cli_decode;
 extern const cli_command cli_models;
+extern const cli_command cli_train;
+extern const cli_command cli_explain;
 
 #endif

@@ -11,6 +11,8 @@ static const cli_command *const commands[] = {
     &cli_encode,
     &cli_decode,
     &cli_models,
+    &cli_train,
+    &cli_explain,
 };
 enum { COMMANDS = sizeof commands / sizeof commands[0] };
 
