@@ -146,7 +146,8 @@ typedef struct tik_definition {
 
 /*
  * Opens an encoding from ranks, pattern and special tokens in memory. TIK_ERROR_FORMAT for a repeated
- * token or rank, a missing byte, a special token whose id or text is another's; TIK_ERROR_PATTERN.
+ * token or rank, a missing byte, a special token whose id or text is a token's or whose text stands twice
+ * (two may share an id: decoding gives the first in order of text); TIK_ERROR_PATTERN.
  */
 TIK_API tik_status tik_open_definition(const tik_definition *definition, tik_encoding **encoding, tik_error *error);
 

@@ -23,7 +23,7 @@ typedef struct tik_specials {
     size_t common;           /* bytes that all texts begin with */
 } tik_specials;
 
-/* Sorts; `list` must outlive it. TIK_ERROR_FORMAT for a text or id that stands twice. */
+/* Sorts; `list` must outlive it. TIK_ERROR_FORMAT for a text that stands twice. */
 tik_status tik_specials_init(tik_specials *specials, const tik_special *list, size_t count, tik_error *error);
 void tik_specials_free(tik_specials *specials);
 

@@ -10,7 +10,10 @@
 
 /* ---- Making -------------------------------------------------------------------------------- */
 
-/* A special token must not have the id or the bytes of a token, nor the id of another. */
+/*
+ * A special token must not have the id or the bytes of a token. Two may share an id, as <|endofprompt|> and
+ * <|reserved_200018|> of o200k_harmony do; the id's bytes are those of the first in order of text.
+ */
 static tik_status check_specials(const tik_encoding *encoding, tik_error *error)
 {
     const tik_specials *specials = &encoding->specials;
@@ -22,9 +25,6 @@ static tik_status check_specials(const tik_encoding *encoding, tik_error *error)
         if (special->id > INT32_MAX)
             return tik_fail(error, TIK_ERROR_FORMAT, "the id of the special token '%.*s' is past 2147483647", shown,
                             special->text);
-        if (i > 0 && specials->list[i - 1].id == special->id)
-            return tik_fail(error, TIK_ERROR_FORMAT, "the special tokens '%.100s' and '%.*s' have the same id %u",
-                            specials->list[i - 1].text, shown, special->text, (unsigned)special->id);
         if (tik_vocab_index(&encoding->vocab, special->id) != TIK_NONE)
             return tik_fail(error, TIK_ERROR_FORMAT,
                             "the id %u of the special token '%.*s' is that of a token in the rank file",
@@ -241,13 +241,6 @@ tik_status tik_open_manifest(const char *path, tik_encoding **encoding, tik_erro
     return status;
 }
 
-static int by_id(const void *a, const void *b)
-{
-    uint32_t x = ((const tik_special *)a)->id;
-    uint32_t y = ((const tik_special *)b)->id;
-    return (x > y) - (x < y);
-}
-
 /* The caller's definition as a manifest, in one allocation as tik_manifest_free expects. */
 static tik_status copy_definition(const tik_definition *definition, tik_manifest **out, tik_error *error)
 {
@@ -277,7 +270,7 @@ static tik_status copy_definition(const tik_definition *definition, tik_manifest
         *at++ = 0;
     }
     if (count)
-        qsort(list, count, sizeof *list, by_id);
+        qsort(list, count, sizeof *list, tik_special_order);
     *out = manifest;
     return TIK_OK;
 }

@@ -52,11 +52,15 @@ static bool is_file_name(const char *text)
     return text[0] && !strchr(text, '/') && strcmp(text, ".") != 0 && strcmp(text, "..") != 0;
 }
 
-static int by_id(const void *a, const void *b)
+int tik_special_order(const void *a, const void *b)
 {
-    uint32_t x = ((const tik_special *)a)->id;
-    uint32_t y = ((const tik_special *)b)->id;
-    return (x > y) - (x < y);
+    const tik_special *x = a;
+    const tik_special *y = b;
+    if (x->id != y->id)
+        return x->id < y->id ? -1 : 1;
+    size_t common = x->length < y->length ? x->length : y->length;
+    int order = memcmp(x->text, y->text, common);
+    return order ? order : (x->length > y->length) - (x->length < y->length);
 }
 
 static char *put(char **arena, const char *text, size_t length)
@@ -150,7 +154,7 @@ static tik_status build(const reader *r, const json_t *root, tik_manifest **out)
         list[i++] = (tik_special){put(&arena, text, length), length, (uint32_t)json_integer_value(value)};
     }
     if (count)
-        qsort(list, count, sizeof *list, by_id);
+        qsort(list, count, sizeof *list, tik_special_order);
     *out = manifest;
     return TIK_OK;
 }

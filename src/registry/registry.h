@@ -39,6 +39,9 @@ tik_status tik_manifest_parse(const char *json, size_t length, const char *sourc
                               tik_error *error);
 void tik_manifest_free(tik_manifest *manifest);
 
+/* For qsort: special tokens in order of id; those that share an id in order of text. */
+int tik_special_order(const void *a, const void *b);
+
 /*
  * Appends to the error message up to three of `names` that are near `name`: ", did you mean a, b or c?".
  * `next(context, i)` gives name i, NULL at the end.
