@@ -107,16 +107,6 @@ static inline void load(const uint8_t *piece, size_t length, size_t room, uint64
         tik_load_short(piece, length, low, high);
 }
 
-/* The entry of a piece, NULL if the memo has it not. */
-static inline const tik_memo_entry *look_up(const tik_memo *memo, const loaded *piece, size_t length)
-{
-    const tik_memo_entry *set = memo->entries + (piece->hash >> memo->shift) * TIK_MEMO_WAYS;
-    for (int way = 0; way < TIK_MEMO_WAYS; way++)
-        if (set[way].low == piece->low && set[way].high == piece->high && set[way].length == length)
-            return &set[way];
-    return NULL;
-}
-
 /*
  * The ids of consecutive pieces that end at ends[0 .. count) after `text`; the first begins at `start`.
  * `room` bytes may be read from `text` on. `store` is a constant at each call.
@@ -127,17 +117,23 @@ static inline tik_status block(tik_encoder *encoder, const uint8_t *text, size_t
     loaded pieces[BLOCK];
     tik_memo *memo = &encoder->memo;
     size_t at = start;
+    size_t most = BLOCK * TIK_MEMO_SHORT + TIK_MEMO_IDS; /* ids that may be written */
     for (size_t i = 0; i < count; i++) {
         size_t length = ends[i] - at;
-        if (TIK_LIKELY(length <= TIK_MEMO_BYTES)) {
+        if (TIK_LIKELY(length <= TIK_MEMO_SHORT)) {
             load(text + at, length, room - at, &pieces[i].low, &pieces[i].high);
             pieces[i].hash = tik_hash_short(pieces[i].low, pieces[i].high, length);
-            __builtin_prefetch(memo->entries + (pieces[i].hash >> memo->shift) * TIK_MEMO_WAYS);
-        }
+        } else if (length <= TIK_MEMO_LONGEST) {
+            pieces[i].low = pieces[i].hash = tik_hash(text + at, length);
+            pieces[i].high = 0;
+            most += length;
+        } else
+            pieces[i].hash = 0;
+        __builtin_prefetch(memo->entries + (pieces[i].hash >> memo->shift) * TIK_MEMO_WAYS);
         at = ends[i];
     }
     if (store) {
-        tik_status status = tik_reserve_ids(sink->ids, BLOCK * TIK_MEMO_BYTES + 4, error);
+        tik_status status = tik_reserve_ids(sink->ids, most, error);
         if (status != TIK_OK)
             return status;
     }
@@ -146,28 +142,32 @@ static inline tik_status block(tik_encoder *encoder, const uint8_t *text, size_t
         size_t length = ends[i] - at;
         const uint8_t *piece = text + at;
         at = ends[i];
-        if (TIK_UNLIKELY(length > TIK_MEMO_BYTES)) {
+        if (TIK_UNLIKELY(length > TIK_MEMO_LONGEST)) {
             tik_status status = long_piece(encoder, piece, length, sink, error);
             if (status == TIK_OK && store)
-                status = tik_reserve_ids(sink->ids, BLOCK * TIK_MEMO_BYTES + 4, error);
+                status = tik_reserve_ids(sink->ids, most, error);
             if (status != TIK_OK)
                 return status;
             continue;
         }
-        const tik_memo_entry *entry = look_up(memo, &pieces[i], length);
+        const tik_memo_entry *entry = tik_memo_find(memo, pieces[i].low, pieces[i].high, pieces[i].hash, piece, length);
         size_t got;
         if (TIK_LIKELY(entry != NULL)) {
             got = entry->count;
             if (store) {
                 uint32_t *out = sink->ids->data + sink->ids->length;
-                if (TIK_LIKELY(got <= TIK_MEMO_IDS))
+                if (TIK_LIKELY(length <= TIK_MEMO_SHORT && got <= TIK_MEMO_IDS))
                     memcpy(out, entry->ids, sizeof entry->ids);
                 else
-                    memcpy(out, memo->spill + entry->ids[0], got * sizeof *out);
+                    memcpy(out,
+                           memo->spill + entry->ids[0] + (length > TIK_MEMO_SHORT ? tik_memo_words(length) : 0),
+                           got * sizeof *out);
             }
         } else {
-            uint32_t ids[TIK_MEMO_BYTES];
-            got = tik_memo_learn(memo, pieces[i].low, pieces[i].high, length, pieces[i].hash, ids);
+            uint32_t ids[TIK_MEMO_LONGEST];
+            got = length > TIK_MEMO_SHORT
+                      ? tik_memo_learn_long(memo, piece, length, pieces[i].hash, ids)
+                      : tik_memo_learn(memo, pieces[i].low, pieces[i].high, length, pieces[i].hash, ids);
             if (store)
                 memcpy(sink->ids->data + sink->ids->length, ids, got * sizeof *ids);
         }

@@ -72,7 +72,9 @@ static void grow(tik_memo *memo)
     memo->used = 0;
     for (size_t i = 0; i < old_count; i++)
         if (old[i].length)
-            put(memo, &old[i], tik_hash_short(old[i].low, old[i].high, old[i].length));
+            put(memo, &old[i],
+                old[i].length > TIK_MEMO_SHORT ? old[i].low
+                                               : tik_hash_short(old[i].low, old[i].high, old[i].length));
     free(old);
 }
 
@@ -83,26 +85,25 @@ static void forget(tik_memo *memo)
     memo->spill_length = 0;
 }
 
-/* Room for `count` more ids in the spill; false if there is no memory for it. */
-static bool spill_room(tik_memo *memo, size_t count)
+/* Takes room for `words` more words of 4 bytes in the spill; NULL if there is no memory for it. */
+static uint32_t *spill_room(tik_memo *memo, size_t words)
 {
-    if (memo->spill_length + count > SPILL_MOST)
+    if (memo->spill_length + words > SPILL_MOST)
         forget(memo);
     void *spill = memo->spill;
-    tik_status status = tik_grow(&spill, &memo->spill_capacity, memo->spill_length + count, sizeof *memo->spill, NULL);
+    size_t need = memo->spill_length + words;
+    tik_status status = tik_grow(&spill, &memo->spill_capacity, need, sizeof *memo->spill, NULL);
     memo->spill = spill;
-    return status == TIK_OK;
+    if (status != TIK_OK)
+        return NULL;
+    memo->spill_length = need;
+    return memo->spill + need - words;
 }
 
-size_t tik_memo_learn(tik_memo *memo, uint64_t low, uint64_t high, size_t length, uint64_t hash, uint32_t *ids)
+/* The token that the piece is, or what merging it gives; as ids. */
+static size_t work_out(const tik_vocab *vocab, const uint8_t *piece, size_t length, uint64_t hash, uint32_t *ids)
 {
-    const tik_vocab *vocab = memo->vocab;
-    uint8_t piece[TIK_MEMO_BYTES];
-    for (size_t i = 0; i < 8; i++) {
-        piece[i] = (uint8_t)(low >> 8 * i);
-        piece[8 + i] = (uint8_t)(high >> 8 * i);
-    }
-    uint32_t whole = tik_vocab_find_hashed(vocab, piece, length, hash);
+    uint32_t whole = length <= vocab->longest ? tik_vocab_find_hashed(vocab, piece, length, hash) : TIK_NONE;
     size_t count = 1;
     if (whole != TIK_NONE)
         ids[0] = whole;
@@ -111,19 +112,50 @@ size_t tik_memo_learn(tik_memo *memo, uint64_t low, uint64_t high, size_t length
     if (!vocab->dense)
         for (size_t i = 0; i < count; i++)
             ids[i] = vocab->ranks[ids[i]];
+    return count;
+}
 
+static void make_place(tik_memo *memo)
+{
     if (memo->used >= memo->sets && memo->sets < SETS_MOST)
         grow(memo);
-    tik_memo_entry entry = {.low = low, .high = high, .length = (uint8_t)length, .count = (uint8_t)count};
-    if (count <= TIK_MEMO_IDS)
-        memcpy(entry.ids, ids, count * sizeof *ids);
-    else {
-        if (!spill_room(memo, count))
-            return count;
-        entry.ids[0] = (uint32_t)memo->spill_length;
-        memcpy(memo->spill + memo->spill_length, ids, count * sizeof *ids);
-        memo->spill_length += count;
+}
+
+size_t tik_memo_learn(tik_memo *memo, uint64_t low, uint64_t high, size_t length, uint64_t hash, uint32_t *ids)
+{
+    uint8_t piece[TIK_MEMO_SHORT];
+    for (size_t i = 0; i < 8; i++) {
+        piece[i] = (uint8_t)(low >> 8 * i);
+        piece[8 + i] = (uint8_t)(high >> 8 * i);
     }
+    size_t count = work_out(memo->vocab, piece, length, hash, ids);
+    tik_memo_entry entry = {.low = low, .high = high, .length = (uint8_t)length, .count = (uint8_t)count};
+    uint32_t *room = entry.ids;
+    make_place(memo);
+    if (count > TIK_MEMO_IDS) {
+        room = spill_room(memo, count);
+        if (!room)
+            return count;
+        entry.ids[0] = (uint32_t)(room - memo->spill);
+    }
+    memcpy(room, ids, count * sizeof *ids);
+    put(memo, &entry, hash);
+    return count;
+}
+
+size_t tik_memo_learn_long(tik_memo *memo, const uint8_t *piece, size_t length, uint64_t hash, uint32_t *ids)
+{
+    size_t count = work_out(memo->vocab, piece, length, hash, ids);
+    make_place(memo);
+    uint32_t *room = spill_room(memo, tik_memo_words(length) + count);
+    if (!room)
+        return count;
+    memcpy(room, piece, length);
+    memcpy(room + tik_memo_words(length), ids, count * sizeof *ids);
+    tik_memo_entry entry = {.low = hash,
+                            .ids = {(uint32_t)(room - memo->spill)},
+                            .length = (uint8_t)length,
+                            .count = (uint8_t)count};
     put(memo, &entry, hash);
     return count;
 }

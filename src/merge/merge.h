@@ -31,14 +31,19 @@ tik_status tik_merge_long(const tik_vocab *vocab, const uint8_t *piece, size_t l
 
 /* ---- The memo ------------------------------------------------------------------------------ */
 
-/* Pieces of up to so many bytes are remembered. */
-#define TIK_MEMO_BYTES 16
+/* Pieces of up to so many bytes are remembered; short ones lie in the entry itself. */
+#define TIK_MEMO_LONGEST 255
+#define TIK_MEMO_SHORT 16
 
-/* Ids that an entry holds itself; of a piece with more, ids[0] is the place in `spill`. */
+/* Ids that an entry of a short piece holds itself; of one with more, ids[0] is their place in `spill`. */
 #define TIK_MEMO_IDS 3
 
+/*
+ * A short piece: `low` and `high` are its bytes, padded with zeros. A longer one: `low` is its hash,
+ * `high` 0, ids[0] the place in `spill` of its bytes (padded to whole words of 4), its ids behind them.
+ */
 typedef struct tik_memo_entry {
-    uint64_t low; /* the piece's bytes, padded with zeros */
+    uint64_t low;
     uint64_t high;
     uint32_t ids[TIK_MEMO_IDS];
     uint8_t length; /* bytes of the piece; 0: the entry is free */
@@ -63,10 +68,32 @@ typedef struct tik_memo {
 tik_status tik_memo_init(tik_memo *memo, const tik_vocab *vocab, tik_error *error);
 void tik_memo_free(tik_memo *memo);
 
+/* Where a long piece's ids lie in the spill, behind its bytes. */
+static inline size_t tik_memo_words(size_t length)
+{
+    return (length + 3) / 4;
+}
+
+/* The entry of a piece, NULL if the memo has it not. `piece` is read for a long one only. */
+static inline const tik_memo_entry *tik_memo_find(const tik_memo *memo, uint64_t low, uint64_t high, uint64_t hash,
+                                                  const uint8_t *piece, size_t length)
+{
+    const tik_memo_entry *set = memo->entries + (hash >> memo->shift) * TIK_MEMO_WAYS;
+    for (int way = 0; way < TIK_MEMO_WAYS; way++)
+        if (set[way].low == low && set[way].high == high && set[way].length == length &&
+            (TIK_LIKELY(length <= TIK_MEMO_SHORT) || memcmp(memo->spill + set[way].ids[0], piece, length) == 0))
+            return &set[way];
+    return NULL;
+}
+
 /*
- * The ids of a piece of 1 to TIK_MEMO_BYTES bytes that the memo has not: looked up or merged, remembered,
- * written to `ids` (room for 16). Returns how many. Lack of memory only keeps the memo from growing.
+ * The ids of a piece of 1 to TIK_MEMO_SHORT bytes that the memo has not: looked up or merged, remembered,
+ * written to `ids` (room for as many as bytes). Returns how many. Lack of memory only keeps the memo from
+ * growing.
  */
 size_t tik_memo_learn(tik_memo *memo, uint64_t low, uint64_t high, size_t length, uint64_t hash, uint32_t *ids);
+
+/* The same for TIK_MEMO_SHORT + 1 to TIK_MEMO_LONGEST bytes; `hash` is tik_hash of them. */
+size_t tik_memo_learn_long(tik_memo *memo, const uint8_t *piece, size_t length, uint64_t hash, uint32_t *ids);
 
 #endif

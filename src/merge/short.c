@@ -2,41 +2,57 @@
  * Merging a short piece without memory traffic. Each place where a part begins has a key, what the part
  * and the next one make and the place itself; the least key is the lowest rank and, among equals, the
  * leftmost. Places where no part begins any more have the greatest key, so that the search for the least
- * is one pass over a plain array, which compilers turn into vector instructions.
+ * is one pass over a plain array of whole vectors, which compilers turn into vector instructions: the
+ * same code is compiled once for any machine and once for AVX2.
  */
+#include "base/cpu.h"
 #include "merge/merge.h"
 
 #define PLACE_BITS 11
 #define NO_KEY UINT32_MAX
+#define LANES 8 /* keys looked at in one step */
 
 static inline uint32_t make_key(uint32_t merged, size_t place)
 {
     return merged == TIK_NONE ? NO_KEY : merged << PLACE_BITS | (uint32_t)place;
 }
 
-static inline uint32_t least_key(const uint32_t *keys, size_t count)
+static inline __attribute__((always_inline)) uint32_t least_key(const uint32_t *keys, size_t vectors)
 {
-    uint32_t least = NO_KEY;
-    for (size_t i = 0; i < count; i++)
-        least = keys[i] < least ? keys[i] : least;
-    return least;
+    uint32_t least[LANES];
+    for (size_t lane = 0; lane < LANES; lane++)
+        least[lane] = keys[lane];
+    for (size_t v = 1; v < vectors; v++)
+        for (size_t lane = 0; lane < LANES; lane++) {
+            uint32_t key = keys[v * LANES + lane];
+            least[lane] = key < least[lane] ? key : least[lane];
+        }
+    for (size_t half = LANES / 2; half > 0; half /= 2)
+        for (size_t lane = 0; lane < half; lane++)
+            least[lane] = least[lane + half] < least[lane] ? least[lane + half] : least[lane];
+    return least[0];
 }
 
-size_t tik_merge_short(const tik_vocab *vocab, const uint8_t *piece, size_t length, uint32_t *out)
+static inline __attribute__((always_inline)) size_t merge(const tik_vocab *vocab, const uint8_t *piece,
+                                                          size_t length, uint32_t *out)
 {
-    uint32_t keys[TIK_MERGE_SHORT];
+    uint32_t keys[TIK_MERGE_SHORT + LANES];
     uint32_t tokens[TIK_MERGE_SHORT];
     uint16_t next[TIK_MERGE_SHORT];
     uint16_t previous[TIK_MERGE_SHORT + 1];
+    size_t vectors = (length + LANES - 1) / LANES;
 
     for (size_t i = 0; i < length; i++) {
         tokens[i] = vocab->byte_index[piece[i]];
         next[i] = (uint16_t)(i + 1);
         previous[i + 1] = (uint16_t)i;
-        keys[i] = i + 1 < length ? make_key(vocab->byte_pairs[piece[i] << 8 | piece[i + 1]], i) : NO_KEY;
     }
+    for (size_t i = 0; i + 1 < length; i++)
+        keys[i] = make_key(vocab->byte_pairs[piece[i] << 8 | piece[i + 1]], i);
+    for (size_t i = length - 1; i < vectors * LANES; i++)
+        keys[i] = NO_KEY;
     uint32_t least;
-    while ((least = least_key(keys, length)) != NO_KEY) {
+    while ((least = least_key(keys, vectors)) != NO_KEY) {
         size_t place = least & ((1u << PLACE_BITS) - 1);
         size_t gone = next[place];
         size_t after = next[gone];
@@ -55,4 +71,20 @@ size_t tik_merge_short(const tik_vocab *vocab, const uint8_t *piece, size_t leng
     for (size_t i = 0; i < length; i = next[i])
         out[count++] = tokens[i];
     return count;
+}
+
+#if TIK_HAVE_X86
+TIK_TARGET_AVX2 static size_t merge_avx2(const tik_vocab *vocab, const uint8_t *piece, size_t length, uint32_t *out)
+{
+    return merge(vocab, piece, length, out);
+}
+#endif
+
+size_t tik_merge_short(const tik_vocab *vocab, const uint8_t *piece, size_t length, uint32_t *out)
+{
+#if TIK_HAVE_X86
+    if (tik_cpu() & TIK_CPU_AVX2)
+        return merge_avx2(vocab, piece, length, out);
+#endif
+    return merge(vocab, piece, length, out);
 }
