@@ -412,10 +412,64 @@ TIK_API bool tik_model_at(size_t index, tik_model_name *model);
 /* ---- Vocabulary files ---------------------------------------------------------------------- */
 
 /*
+ * The rank file behind an encoding. Opening an encoding finds its rank file by itself; these functions
+ * are for those who want to know where it is, to have it before it is needed, or to check it.
+ */
+typedef struct tik_vocab_file tik_vocab_file;
+
+/* The rank file of a public encoding. TIK_ERROR_NAME, TIK_ERROR_MEMORY. */
+TIK_API tik_status tik_vocab_file_open(const char *encoding, tik_vocab_file **file, tik_error *error);
+
+/* That of the encoding in a manifest file. TIK_ERROR_IO, TIK_ERROR_FORMAT, TIK_ERROR_MEMORY. */
+TIK_API tik_status tik_vocab_file_open_manifest(const char *path, tik_vocab_file **file, tik_error *error);
+
+/* Frees it. NULL is allowed. */
+TIK_API void tik_vocab_file_close(tik_vocab_file *file);
+
+TIK_API const char *tik_vocab_file_encoding(const tik_vocab_file *file);
+TIK_API const char *tik_vocab_file_name(const tik_vocab_file *file);   /* as "cl100k_base.tiktoken" */
+TIK_API const char *tik_vocab_file_sha256(const tik_vocab_file *file); /* lower-case hex; NULL if not known */
+TIK_API const char *tik_vocab_file_url(const tik_vocab_file *file);    /* NULL if it is not published */
+
+/* Where opening the encoding takes the rank file from. */
+typedef enum tik_vocab_place {
+    TIK_VOCAB_EMBEDDED = 0, /* the library has it */
+    TIK_VOCAB_BESIDE = 1,   /* it lies beside the manifest */
+    TIK_VOCAB_CACHED = 2,   /* it is in the cache */
+    TIK_VOCAB_ABSENT = 3    /* it would have to be downloaded */
+} tik_vocab_place;
+
+/*
+ * Says where it is now. Appends its path to `path`, zero-terminated (the zero is not counted): nothing
+ * if it is embedded; where it would be stored if it is absent, nothing if there is no cache. What is in
+ * the file is not looked at. TIK_ERROR_MEMORY, TIK_ERROR_MISSING.
+ */
+TIK_API tik_status tik_vocab_file_where(const tik_vocab_file *file, tik_vocab_place *place, tik_bytes *path,
+                                        tik_error *error);
+
+/*
  * Called now and then while a file is downloaded: `done` bytes of `total` (0: not known) are there, both
  * 0 while it waits for a server or for another process. Returns false to cancel: TIK_ERROR_CANCELLED.
  */
 typedef bool tik_progress(void *context, uint64_t done, uint64_t total);
+
+/*
+ * Puts the file into the cache, embedded or not, if a right one is not there; with `refresh`, downloads it
+ * in any case. Appends its path there to `path`, zero-terminated (the zero is not counted). `progress`
+ * and `path` may be NULL. TIK_ERROR_NETWORK, TIK_ERROR_OFFLINE, TIK_ERROR_HASH,
+ * TIK_ERROR_LIMIT, TIK_ERROR_CANCELLED; TIK_ERROR_IO if the cache can't be written (then opening the
+ * encoding would download the file each time); TIK_ERROR_MISSING if it is not published or this build
+ * can't download.
+ */
+TIK_API tik_status tik_vocab_file_fetch(const tik_vocab_file *file, bool refresh, tik_progress *progress,
+                                        void *context, tik_bytes *path, tik_error *error);
+
+/*
+ * Checks the file where it is: its SHA-256, if known, and its form. Of an embedded one the rank file is
+ * written out anew and checked. Changes nothing. TIK_ERROR_HASH, TIK_ERROR_FORMAT, TIK_ERROR_IO;
+ * TIK_ERROR_MISSING if it is absent.
+ */
+TIK_API tik_status tik_vocab_file_verify(const tik_vocab_file *file, tik_error *error);
 
 /* ---- Learning a vocabulary ----------------------------------------------------------------- */
 

@@ -263,6 +263,7 @@ void cli_parallel(size_t count, unsigned threads, void (*work)(void *context, si
 extern const cli_command cli_count;
 extern const cli_command cli_encode;
 extern const cli_command cli_decode;
+extern const cli_command cli_vocab;
 extern const cli_command cli_models;
 extern const cli_command cli_train;
 extern const cli_command cli_explain;

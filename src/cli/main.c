@@ -10,6 +10,7 @@ static const cli_command *const commands[] = {
     &cli_count,
     &cli_encode,
     &cli_decode,
+    &cli_vocab,
     &cli_models,
     &cli_train,
     &cli_explain,
