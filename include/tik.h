@@ -391,6 +391,79 @@ TIK_API tik_status tik_decoder_feed(tik_decoder *decoder, const uint32_t *ids, s
                                     tik_error *error);
 TIK_API tik_status tik_decoder_finish(tik_decoder *decoder, tik_bytes *text, tik_error *error);
 
+/* ---- Truncating and chunking --------------------------------------------------------------- */
+
+/* Where a text is preferably cut. Each kind of place is also one of the kinds before it. */
+typedef enum tik_boundary {
+    TIK_AT_CHARACTER = 0,
+    TIK_AT_WORD = 1,     /* before white space, or after a line's end */
+    TIK_AT_SENTENCE = 2, /* after its full stop (or ! ? and those of other scripts) and closing quotes */
+    TIK_AT_LINE = 3,     /* after a line's end */
+    TIK_AT_PARAGRAPH = 4 /* after the empty lines that part it from the next */
+} tik_boundary;
+
+typedef struct tik_cut_options {
+    size_t size;                /* sizeof(tik_cut_options) */
+    tik_boundary at;            /* cut there, or at the next finer kind of place if there is none */
+    bool graphemes;             /* never inside an extended grapheme cluster (Unicode 16.0) */
+    const tik_options *special; /* the special tokens of the text; NULL: ordinary text. No token is cut.
+                                   Of the other fields none is used. */
+} tik_cut_options;
+#define TIK_CUT_OPTIONS_INIT { sizeof(tik_cut_options), TIK_AT_CHARACTER, false, 0 }
+
+/* Which end of a text is kept. */
+typedef enum tik_end { TIK_KEEP_BEGINNING = 0, TIK_KEEP_END = 1 } tik_end;
+
+/*
+ * The longest part of `text`, its beginning or its end, of at most `limit` tokens when encoded by itself,
+ * cut between characters: `*start` (included) and `*end` (not), in bytes, and its number of tokens in
+ * `*tokens`. `options` NULL means TIK_CUT_OPTIONS_INIT. (In a piece of more than 2 KB, places up to
+ * 128 bytes past the last whole token are tried: longer parts may exist.)
+ * TIK_ERROR_LIMIT if the text's first (or last) character alone has more tokens; the message says how
+ * many. With a limit of 0 the part is empty.
+ */
+TIK_API tik_status tik_truncate(const tik_encoding *encoding, const char *text, size_t length, size_t limit,
+                                tik_end keep, const tik_cut_options *options, size_t *start, size_t *end,
+                                size_t *tokens, tik_error *error);
+
+/* A part of a longer text. */
+typedef struct tik_chunk {
+    const char *text; /* lives until the chunker is next called */
+    size_t length;    /* bytes */
+    size_t tokens;    /* when encoded by itself */
+    size_t start;     /* where it lies in the whole text, in bytes */
+    size_t end;
+    size_t start_character; /* the same in characters */
+    size_t end_character;
+} tik_chunk;
+
+/*
+ * Cuts a text that comes in slices into chunks, each as long as tik_truncate would make it. No chunk has
+ * more than the limit of tokens when encoded by itself; without overlap the chunks joined are the text.
+ * Memory is bounded by a chunk's size. One thread's.
+ */
+typedef struct tik_chunker tik_chunker;
+
+/*
+ * `limit` at least 1. `overlap`, less than `limit`: each chunk begins with the longest end of the one
+ * before it that has at most so many tokens by itself, or a shorter one where nothing new would fit.
+ */
+TIK_API tik_status tik_chunker_new(const tik_encoding *encoding, size_t limit, size_t overlap,
+                                   const tik_cut_options *options, tik_chunker **chunker, tik_error *error);
+TIK_API void tik_chunker_free(tik_chunker *chunker);
+
+/* Takes the next slice, cut anywhere. TIK_ERROR_UTF8, TIK_ERROR_MEMORY. */
+TIK_API tik_status tik_chunker_feed(tik_chunker *chunker, const char *slice, size_t length, tik_error *error);
+
+/* Says that the text is complete. TIK_ERROR_UTF8 if it ends within a character. */
+TIK_API tik_status tik_chunker_finish(tik_chunker *chunker, tik_error *error);
+
+/*
+ * The next chunk, if it is certain by now: `*found` is false if more must be fed first, and at the end.
+ * TIK_ERROR_LIMIT as tik_truncate.
+ */
+TIK_API tik_status tik_chunker_next(tik_chunker *chunker, tik_chunk *chunk, bool *found, tik_error *error);
+
 /* ---- Names: encodings and models ----------------------------------------------------------- */
 
 /* The name of public encoding `index`, NULL past the last. */

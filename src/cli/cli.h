@@ -43,6 +43,8 @@ enum {
     CLI_INCLUDE,
     CLI_EXCLUDE,
     CLI_FILES0_FROM,
+    CLI_AT,
+    CLI_GRAPHEMES,
     CLI_OWN = 512
 };
 
@@ -52,14 +54,19 @@ enum {
         {'m', "model", "MODEL", "the encoding of this model"},                                              \
         {CLI_MANIFEST, "manifest", "FILE", "the encoding that this manifest file describes"}
 #define CLI_OPTIONS_TEXT                                                                                    \
-    {CLI_SPECIAL, "special", "text|reject|all|NAME,...",                                                    \
-     "special tokens written in the text: ordinary text (default), refused, all or the named ones taken"},  \
-        {CLI_INVALID, "invalid", "reject|replace", "bytes that are not UTF-8: refused (default) or U+FFFD"}
+    CLI_OPTION_SPECIAL, {CLI_INVALID, "invalid", "reject|replace", "bytes that are not UTF-8: refused (default) or U+FFFD"}
 #define CLI_OPTIONS_FILES                                                                                   \
     {'r', "recursive", NULL, "the files in folders, and in theirs; binary ones and .git are left out"},     \
         {CLI_INCLUDE, "include", "GLOB", "with -r, only files whose name or path matches; can be repeated"}, \
         {CLI_EXCLUDE, "exclude", "GLOB", "with -r, no file or folder that matches; can be repeated"},       \
         {CLI_FILES0_FROM, "files0-from", "FILE", "names of files, each ended by a zero byte, from FILE"}
+#define CLI_OPTIONS_CUT                                                                                     \
+    {CLI_AT, "at", "paragraph|line|sentence|word|character",                                                \
+     "cut there if there is such a place, else at the next finer one; character if not given"},             \
+        {CLI_GRAPHEMES, "graphemes", NULL, "never cut emoji sequences or letters from their combining marks"}
+#define CLI_OPTION_SPECIAL                                                                                  \
+    {CLI_SPECIAL, "special", "text|reject|all|NAME,...",                                                    \
+     "special tokens written in the text: ordinary text (default), refused, all or the named ones taken"}
 #define CLI_OPTION_JSON {CLI_JSON, "json", NULL, "the result as JSON"}
 #define CLI_OPTION_THREADS {'j', "threads", "N", "threads to use; all cores if not given"}
 /* Ends every table. */
@@ -109,6 +116,7 @@ struct cli_call {
     const char *model;
     const char *manifest;
     bool json;
+    tik_cut_options cut; /* --at, --graphemes; its `special` is `options` */
     tik_options options; /* ordinary text unless --special says otherwise; --invalid, -j are in it */
     cli_names specials;
     bool recursive;
@@ -263,6 +271,8 @@ void cli_parallel(size_t count, unsigned threads, void (*work)(void *context, si
 extern const cli_command cli_count;
 extern const cli_command cli_encode;
 extern const cli_command cli_decode;
+extern const cli_command cli_truncate;
+extern const cli_command cli_chunk;
 extern const cli_command cli_vocab;
 extern const cli_command cli_models;
 extern const cli_command cli_train;

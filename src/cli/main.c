@@ -10,6 +10,8 @@ static const cli_command *const commands[] = {
     &cli_count,
     &cli_encode,
     &cli_decode,
+    &cli_truncate,
+    &cli_chunk,
     &cli_vocab,
     &cli_models,
     &cli_train,
@@ -173,7 +175,8 @@ static int run_command(int argc, char **argv)
     const cli_command *command = find_command(argv[0]);
     if (!command)
         return refuse_command(argv[0]);
-    cli_call call = {.command = command, .argc = argc, .argv = argv, .options = TIK_OPTIONS_ORDINARY};
+    cli_call call = {.command = command, .argc = argc, .argv = argv, .options = TIK_OPTIONS_ORDINARY, .cut = TIK_CUT_OPTIONS_INIT};
+    call.cut.special = &call.options;
     call.options.threads = TIK_ALL_THREADS;
     int status = command->run(&call);
     cli_names_free(&call.encodings);

@@ -135,6 +135,15 @@ static bool take_invalid(cli_call *call)
     return choice >= 0;
 }
 
+/* Named in the order of tik_boundary. */
+static bool take_at(cli_call *call)
+{
+    static const char *const choices[] = {"character", "word", "sentence", "line", "paragraph", NULL};
+    int choice = cli_choice(call, choices);
+    call->cut.at = (tik_boundary)(choice < 0 ? 0 : choice);
+    return choice >= 0;
+}
+
 static bool take_threads(cli_call *call)
 {
     size_t threads;
@@ -190,6 +199,12 @@ static int take_common(cli_call *call, int id)
         break;
     case CLI_EXCLUDE:
         good = take_name(&call->exclude, call->argument);
+        break;
+    case CLI_AT:
+        good = take_at(call);
+        break;
+    case CLI_GRAPHEMES:
+        call->cut.graphemes = true;
         break;
     case CLI_FILES0_FROM:
         call->files0_from = call->argument;
