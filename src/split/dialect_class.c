@@ -314,7 +314,7 @@ bool tree_class_set(syntax_tree *tree, syntax_node *class)
 {
     reader r = { tree, class->text.data, class->text.length, 0, class->offset, class->fold };
     if (r.text[0] == '[')
-        return read_class(&r, 0, &class->set) && (r.at == r.length || refuse(&r, "this class ends too early"));
+        return read_class(&r, 0, &class->set) && (r.at == r.length || refuse(&r, "the brackets of this class do not pair; write \\[ for a bracket that is a character"));
     class_item item;
     bool done = read_item(&r, &item) && add_item(&r, &item, &class->set);
     tik_unicode_ranges_free(&item.set);

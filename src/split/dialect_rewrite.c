@@ -249,6 +249,9 @@ bool tree_measure(syntax_tree *tree, syntax_node *node)
         node->is_fancy = true;
         break;
     case NODE_REPEAT:
+        /* The reference's two engines do not agree with each other on when such a repeat ends. */
+        if (node->most == REPEAT_UNBOUNDED && node->items[0]->size == 0)
+            return tree_cannot(tree, node->offset, "an endless repeat of what can match the empty string");
         node->size = times(node->items[0]->size, node->least);
         node->size_is_fixed = node->items[0]->size_is_fixed && node->least == node->most;
         break;
