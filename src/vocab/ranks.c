@@ -8,7 +8,8 @@
 
 /* A list under way: tokens whose bytes lie in `arena` at `offsets` until it stops moving. */
 typedef struct builder {
-    const char *source; /* NULL for a list in memory */
+    const char *source; /* the file's name and, at `text`, what is in it; NULL for a list in memory */
+    const char *text;
     tik_error *error;
     tik_bytes arena;
     tik_token *tokens;
@@ -32,12 +33,41 @@ static int by_rank(const void *a, const void *b)
     return (x->rank > y->rank) - (x->rank < y->rank);
 }
 
-static tik_status repeated(const builder *b, const char *what, uint32_t rank, uint32_t other)
+/* The line, from 0, that a token came from: each line gave one, and the arena is in order of lines. */
+static size_t line_of(const builder *b, const tik_token *token)
 {
-    if (b->source)
-        return tik_fail(b->error, TIK_ERROR_FORMAT, "%.200s: %s: ranks %u and %u", b->source, what, (unsigned)other,
-                        (unsigned)rank);
-    return tik_fail(b->error, TIK_ERROR_FORMAT, "%s: ranks %u and %u", what, (unsigned)other, (unsigned)rank);
+    size_t offset = (size_t)(token->bytes - b->arena.data);
+    size_t low = 0;
+    for (size_t high = b->count; high - low > 1;) {
+        size_t middle = low + (high - low) / 2;
+        if (b->offsets[middle] <= offset)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* Two tokens that exclude each other; of a file, the place is the later line. */
+static tik_status repeated(const builder *b, const char *what, const tik_token *one, const tik_token *other)
+{
+    if (!b->source)
+        return tik_fail(b->error, TIK_ERROR_FORMAT, "%s: ranks %u and %u", what, (unsigned)one->rank,
+                        (unsigned)other->rank);
+    size_t first = line_of(b, one);
+    size_t second = line_of(b, other);
+    if (first > second) {
+        size_t swap = first;
+        first = second;
+        second = swap;
+    }
+    const char *at = b->text; /* its lines have been read: there is no zero byte in them */
+    for (size_t line = 0; line < second; line++)
+        at = strchr(at, '\n') + 1;
+    size_t offset = (size_t)(at - b->text);
+    return tik_fail_at(b->error, TIK_ERROR_FORMAT, second + 1, offset,
+                       "%.200s: line %zu, byte %zu: %s, first on line %zu", b->source, second + 1, offset, what,
+                       first + 1);
 }
 
 /* No token may stand twice, and every byte must be one: a hash of the tokens tells both. */
@@ -60,7 +90,7 @@ static tik_status check_tokens(const builder *b, const tik_ranks *ranks)
         for (; table[slot]; slot = (slot + 1) & (slots - 1)) {
             const tik_token *other = &ranks->tokens[table[slot] - 1];
             if (other->length == token->length && memcmp(other->bytes, bytes, token->length) == 0) {
-                status = repeated(b, "the same token stands twice", token->rank, other->rank);
+                status = repeated(b, "the same token stands twice", other, token);
                 break;
             }
         }
@@ -88,7 +118,7 @@ static tik_status build(builder *b, tik_ranks *ranks)
         qsort(b->tokens, b->count, sizeof *b->tokens, by_rank);
     for (size_t i = 1; i < b->count; i++)
         if (b->tokens[i - 1].rank == b->tokens[i].rank)
-            return repeated(b, "the same rank stands twice", b->tokens[i].rank, b->tokens[i - 1].rank);
+            return repeated(b, "the same rank stands twice", &b->tokens[i - 1], &b->tokens[i]);
     tik_ranks list = {b->tokens, b->count, b->arena.data};
     tik_status status = check_tokens(b, &list);
     if (status != TIK_OK)
@@ -158,7 +188,7 @@ static tik_status parse_line(builder *b, const char *text, size_t at, size_t end
 tik_status tik_ranks_parse(const char *data, size_t length, const char *source, tik_base64_decode *decode,
                            tik_ranks *ranks, tik_error *error)
 {
-    builder b = {.source = source, .error = error};
+    builder b = {.source = source, .text = data, .error = error};
     tik_status status = TIK_OK;
     if (length == 0)
         status = tik_fail(error, TIK_ERROR_FORMAT, "%.200s: the file is empty", source);
