@@ -86,9 +86,20 @@ TIK_TARGET_AVX2 TIK_INLINE void load(const uint8_t *text, size_t length, size_t 
     }
 }
 
+TIK_TARGET_AVX2 TIK_INLINE size_t write_ends(uint32_t *ends, uint64_t mask, uint32_t offset)
+{
+    int count = __builtin_popcountll(mask);
+    /* Written in eights: what is too much is overwritten by the next. */
+    for (int i = 0; i < 16 || TIK_UNLIKELY(i < count); i += 8) {
+        for (int k = 0; k < 8; k++, mask &= mask - 1)
+            ends[i + k] = offset + (uint32_t)_tzcnt_u64(mask);
+    }
+    return (size_t)count;
+}
+
 #define SCAN_TARGET TIK_TARGET_AVX2
 #define SCAN_LOAD load
-#define SCAN_WRITE tik_write_ends
+#define SCAN_WRITE write_ends
 #define SCAN_NAME(pattern) avx2_##pattern
 #define SCAN_TABLE tik_scan_avx2
 #define SCAN_WAY "avx2"

@@ -137,14 +137,23 @@ TIK_TARGET_AVX512 TIK_INLINE void load(const uint8_t *text, size_t length, size_
     block->apostrophe = sign_b & ~space;
 }
 
+/* The next 16 of the positions in `places` plus `base`. */
+TIK_TARGET_AVX512 TIK_INLINE void write_16(uint32_t *ends, __m128i places, __m512i base)
+{
+    _mm512_storeu_si512(ends, _mm512_add_epi32(base, _mm512_cvtepu8_epi32(places)));
+}
+
 TIK_TARGET_AVX512 TIK_INLINE size_t write_ends(uint32_t *ends, uint64_t mask, uint32_t offset)
 {
     int count = __builtin_popcountll(mask);
     __m512i places = _mm512_maskz_compress_epi8(mask, positions());
     __m512i base = _mm512_set1_epi32((int)offset);
-    for (int i = 0; i < count; i += 16) {
-        _mm512_storeu_si512(ends + i, _mm512_add_epi32(base, _mm512_cvtepu8_epi32(_mm512_castsi512_si128(places))));
-        places = _mm512_shuffle_i64x2(places, places, 0x39);
+    /* Rarely are there more than 32; whether there are more than 16 is not worth a guess. */
+    write_16(ends, _mm512_castsi512_si128(places), base);
+    write_16(ends + 16, _mm512_extracti32x4_epi32(places, 1), base);
+    if (TIK_UNLIKELY(count > 32)) {
+        write_16(ends + 32, _mm512_extracti32x4_epi32(places, 2), base);
+        write_16(ends + 48, _mm512_extracti32x4_epi32(places, 3), base);
     }
     return (size_t)count;
 }

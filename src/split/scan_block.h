@@ -191,22 +191,18 @@ TIK_INLINE uint64_t tik_prefixes(const tik_block *block, uint64_t fresh, uint64_
 TIK_INLINE uint64_t tik_after_last_newlines(const tik_block *block, const tik_block *next, uint64_t first, bool at_end,
                                             uint64_t *trouble)
 {
-    if (!first)
-        return 0;
-    uint64_t blanks = block->space & ~block->newline, kept = first;
-    uint64_t sum = blanks + first;
-    uint64_t again = block->newline | (at_end ? ~block->valid : 0);
-    for (uint64_t ends = sum & ~blanks & again; ends; ends &= ends - 1)
+    uint64_t blanks = block->space & ~block->newline, kept = first, sum = blanks + first;
+    uint64_t goes_on = block->newline | (at_end ? ~block->valid : 0);
+    for (uint64_t ends = sum & ~blanks & goes_on; TIK_UNLIKELY(ends); ends &= ends - 1)
         kept &= ~tik_bit(tik_highest(first & ((ends & -ends) - 1)));
-    if (sum < blanks) { /* the last run reaches the end of the block */
-        uint64_t beyond = ~(next->space & ~next->newline), last = tik_bit(tik_highest(first));
-        if (!beyond) {
-            *trouble |= last;
-        } else {
-            uint64_t end = beyond & -beyond;
-            if (end & (next->newline | (at_end ? ~next->valid : 0)))
-                kept &= ~last;
-        }
+
+    /* If the last run reaches the end of the block: where it ends in the next. */
+    uint64_t beyond = ~(next->space & ~next->newline);
+    uint64_t next_goes_on = next->newline | (at_end ? ~next->valid : 0);
+    if (TIK_UNLIKELY((sum < blanks) & (!beyond | !!(beyond & -beyond & next_goes_on)))) {
+        uint64_t last = tik_bit(tik_highest(first));
+        kept &= ~last;
+        *trouble |= beyond ? 0 : last;
     }
     return kept;
 }
