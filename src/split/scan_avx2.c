@@ -71,6 +71,7 @@ TIK_TARGET_AVX2 TIK_INLINE void load(const uint8_t *text, size_t length, size_t 
     block->caseless = block->mark = 0;
 
     uint64_t non_ascii = top_bits(bytes.low, bytes.high);
+    block->wide = non_ascii;
     if (non_ascii) {
         uint64_t start = ~(non_ascii & ~bit_of(bytes, 6));
         uint8_t bits[TIK_BLOCK + 4];

@@ -125,6 +125,7 @@ TIK_TARGET_AVX512 TIK_INLINE void load(const uint8_t *text, size_t length, size_
     uint64_t sign_b = _mm512_test_epi8_mask(bits, _mm512_set1_epi8((char)TIK_BIT_SIGN_B)) & valid;
     block->valid = valid;
     block->start = start;
+    block->wide = non_ascii;
     block->upper = _mm512_test_epi8_mask(bits, _mm512_set1_epi8(TIK_BIT_UPPER));
     block->lower = _mm512_test_epi8_mask(bits, _mm512_set1_epi8(TIK_BIT_LOWER));
     block->caseless = _mm512_test_epi8_mask(bits, _mm512_set1_epi8(TIK_BIT_CASELESS));

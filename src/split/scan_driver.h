@@ -19,9 +19,8 @@
 #include "split/scan_r50k.h"
 #include "split/scan_ways.h"
 
-SCAN_TARGET TIK_INLINE uint64_t find_boundaries(tik_scan_pattern pattern, const tik_block *block, const tik_block *next,
-                                                tik_carry *carry, const uint8_t *text, size_t length, size_t at,
-                                                uint64_t *trouble)
+SCAN_TARGET TIK_INLINE uint64_t find(tik_scan_pattern pattern, const tik_block *block, const tik_block *next,
+                                     tik_carry *carry, const uint8_t *text, size_t length, size_t at, uint64_t *trouble)
 {
     switch (pattern) {
     case TIK_SCAN_R50K:
@@ -31,6 +30,27 @@ SCAN_TARGET TIK_INLINE uint64_t find_boundaries(tik_scan_pattern pattern, const 
     default:
         return tik_boundaries_o200k(block, next, carry, text, length, at, trouble);
     }
+}
+
+/*
+ * A full block of ASCII with ASCII on both sides is so frequent that it has its own copy of the algebra,
+ * which the compiler simplifies by what such a block has not: marks, letters without case, second bytes.
+ */
+SCAN_TARGET TIK_INLINE uint64_t find_boundaries(tik_scan_pattern pattern, const tik_block *block, const tik_block *next,
+                                                tik_carry *carry, const uint8_t *text, size_t length, size_t at,
+                                                uint64_t *trouble)
+{
+    if (TIK_LIKELY(!(block->wide | carry->wide | (next->wide & 1) | ~block->valid))) {
+        tik_block ascii = *block, ascii_next = *next;
+        ascii.valid = ascii.start = ~(uint64_t)0;
+        ascii.wide = ascii.caseless = ascii.mark = 0;
+        ascii_next.start = ascii_next.valid; /* whether more follows an ASCII byte: no */
+        carry->caseless = carry->tail = carry->sign_run = 0;
+        return find(pattern, &ascii, &ascii_next, carry, text, length, at, trouble);
+    }
+    uint64_t found = find(pattern, block, next, carry, text, length, at, trouble);
+    carry->wide = block->wide >> 63;
+    return found;
 }
 
 /*

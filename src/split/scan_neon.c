@@ -67,6 +67,7 @@ TIK_INLINE void load(const uint8_t *text, size_t length, size_t at, tik_block *b
 
     block->valid = valid;
     block->start = valid;
+    block->wide = 0;
     uint8x16_t any = vorrq_u8(vorrq_u8(bytes.part[0], bytes.part[1]), vorrq_u8(bytes.part[2], bytes.part[3]));
     if (vmaxvq_u8(any) >= 0x80) {
         uint64_t non_ascii = test(bytes, 0x80);
@@ -77,6 +78,7 @@ TIK_INLINE void load(const uint8_t *text, size_t length, size_t at, tik_block *b
         for (int i = 0; i < 4; i++)
             classes.part[i] = vbslq_u8(vcgeq_u8(bytes.part[i], vdupq_n_u8(0x80)), others.part[i], classes.part[i]);
         block->start &= start;
+        block->wide = non_ascii;
     }
     uint64_t sign_a = test(classes, TIK_BIT_SIGN_A) & valid, sign_b = test(classes, TIK_BIT_SIGN_B) & valid;
     block->upper = test(classes, TIK_BIT_UPPER);

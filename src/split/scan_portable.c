@@ -43,10 +43,11 @@ static void load(const uint8_t *text, size_t length, size_t at, tik_block *block
 {
     size_t size = at >= length ? 0 : length - at < TIK_BLOCK ? length - at : TIK_BLOCK;
     uint64_t rows[9] = { 0 }; /* the last one is for what goes beyond the block */
-    uint64_t start = 0;
+    uint64_t start = 0, wide = 0;
     size_t i = 0;
     while (i < size && !tik_utf8_is_start(text[at + i])) {
         rows[0] |= spread(*spill) << i;
+        wide |= (uint64_t)1 << i;
         i++;
     }
     while (i < size) {
@@ -72,6 +73,7 @@ static void load(const uint8_t *text, size_t length, size_t at, tik_block *block
         size_t bytes;
         uint8_t bits = class_bits[tik_unicode_class(tik_utf8_decode(text + at + i, &bytes))];
         uint64_t lanes = spread(bits);
+        wide |= (((uint64_t)1 << bytes) - 1) << i;
         for (; bytes; bytes--, i++)
             rows[i / 8] |= lanes << (i % 8);
         *spill = bits;
@@ -79,6 +81,7 @@ static void load(const uint8_t *text, size_t length, size_t at, tik_block *block
     transpose(rows);
     block->valid = size == TIK_BLOCK ? ~(uint64_t)0 : ((uint64_t)1 << size) - 1;
     block->start = start;
+    block->wide = wide;
     block->upper = rows[0];
     block->lower = rows[1];
     block->caseless = rows[2];
