@@ -71,24 +71,35 @@ bool tree_check(syntax_tree *tree, tik_status status)
     return tree->status == TIK_OK;
 }
 
+static void emit_both(syntax_tree *tree, const char *unicode, tik_translation *made)
+{
+    set_writer *writer = NULL;
+    if (tree_check(tree, set_writer_new(unicode, &writer, tree->error)) &&
+        tree_emit(tree, writer, &made->pattern, made))
+        tree_emit(tree, NULL, &made->ascii, made);
+    set_writer_free(writer);
+}
+
 tik_status tik_dialect_translate(const char *pattern, size_t length, const char *unicode,
                                  tik_translation *translation, tik_error *error)
 {
     syntax_tree tree = { .pattern = pattern, .length = length, .error = error };
-    tik_translation made = { TIK_BYTES_INIT, false };
+    tik_translation made = { TIK_BYTES_INIT, TIK_BYTES_INIT, 0, false };
     size_t valid = tik_utf8_valid_prefix((const uint8_t *)pattern, length);
-    if (valid < length)
+    if (valid < length) {
         tree_refuse(&tree, valid, "not UTF-8");
-    else if (tree_parse(&tree) && tree_rewrite(&tree) && tree_measure(&tree, tree.root)) {
+    } else if (tree_parse(&tree) && tree_rewrite(&tree) && tree_measure(&tree, tree.root)) {
         if (tree.root->size == 0)
             tree_refuse(&tree, 0, "it can match the empty string, which is no piece");
         else
-            tree_emit(&tree, unicode, &made.pattern, &made.depends_on_start);
+            emit_both(&tree, unicode, &made);
     }
-    if (tree.status)
+    if (tree.status) {
         tik_bytes_free(&made.pattern);
-    else
+        tik_bytes_free(&made.ascii);
+    } else {
         *translation = made;
+    }
     tree_free(&tree);
     return tree.status;
 }

@@ -16,7 +16,9 @@
 #include "base/base.h"
 
 typedef struct tik_translation {
-    tik_bytes pattern;    /* for PCRE2, with PCRE2_UTF and PCRE2_DOTALL; release with tik_bytes_free */
+    tik_bytes pattern; /* for PCRE2, with PCRE2_UTF and PCRE2_DOTALL; release both with tik_bytes_free */
+    tik_bytes ascii;   /* what is left of it on a text of ASCII alone: with PCRE2_DOTALL, without PCRE2_UTF */
+    size_t behind;     /* how many characters before a match's beginning it can look at */
     bool depends_on_start; /* \G or \K is in it: a match is not the same from another place to start */
 } tik_translation;
 

@@ -13,12 +13,13 @@
 typedef struct emitter {
     syntax_tree *tree;
     tik_bytes *out;
-    set_writer *writer;
+    const set_writer *writer; /* NULL for a text of ASCII */
     tik_bytes word;   /* \w as PCRE2 is to have it, once it was needed */
     size_t *captures; /* PCRE2's number of each group of the tree, 0 if it captures nothing */
     size_t capture_count;
     size_t looks; /* how many look-arounds are open */
-    bool depends_on_start;
+    size_t behind; /* how far back the open look-behinds are, together */
+    tik_translation *facts;
 } emitter;
 
 /* How tightly the text that comes next is bound. */
@@ -69,8 +70,17 @@ static bool put_with_words(emitter *e, const char *text)
     return done;
 }
 
+/* Notes that the text `characters` before this place is looked at. */
+static void look_back(emitter *e, size_t characters)
+{
+    if (e->behind + characters > e->facts->behind)
+        e->facts->behind = e->behind + characters;
+}
+
 static bool emit_assertion(emitter *e, const syntax_node *node)
 {
+    if (node->assertion != ASSERT_TEXT_END && node->assertion != ASSERT_TEXT_END_NEWLINES)
+        look_back(e, 1);
     bool crlf = node->crlf;
     switch (node->assertion) {
     case ASSERT_TEXT_START:
@@ -212,7 +222,11 @@ static bool emit_behind_branch(emitter *e, syntax_node *branch)
     }
     if (!branch->size_is_fixed)
         return tree_cannot(e->tree, branch->offset, "a look-behind of several lengths");
-    return emit(e, branch, BIND_ROW);
+    look_back(e, branch->size);
+    e->behind += branch->size;
+    bool done = emit(e, branch, BIND_ROW);
+    e->behind -= branch->size;
+    return done;
 }
 
 static bool emit_look(emitter *e, syntax_node *look)
@@ -221,7 +235,7 @@ static bool emit_look(emitter *e, syntax_node *look)
     syntax_node *inner = look->items[0];
     e->looks++;
     bool done = put(e, opens[look->look]);
-    if (look->look == LOOK_AHEAD || look->look == LOOK_AHEAD_NOT || inner->size_is_fixed) {
+    if (look->look == LOOK_AHEAD || look->look == LOOK_AHEAD_NOT) {
         done = done && emit(e, inner, BIND_CHOICE);
     } else if (inner->kind == NODE_ALTERNATION) {
         for (size_t i = 0; i < inner->count && done; i++)
@@ -254,7 +268,7 @@ static bool emit_bare(emitter *e, syntax_node *node)
     case NODE_ASSERTION:
         return emit_assertion(e, node);
     case NODE_NEWLINE:
-        return put(e, "(?>\\x0D\\x0A|[\\x0A-\\x0D\\x85\\x{2028}\\x{2029}])");
+        return put(e, e->writer ? "(?>\\x0D\\x0A|[\\x0A-\\x0D\\x85\\x{2028}\\x{2029}])" : "(?>\\x0D\\x0A|[\\x0A-\\x0D])");
     case NODE_CONCAT:
         return emit_items(e, node, BIND_ROW, "");
     case NODE_ALTERNATION:
@@ -272,7 +286,7 @@ static bool emit_bare(emitter *e, syntax_node *node)
     case NODE_REFERENCE:
         return put_number(e, "\\g{#}", e->captures[node->number - 1]);
     case NODE_CONTINUE:
-        e->depends_on_start = true;
+        e->facts->depends_on_start = true;
         return put(e, "\\G");
     case NODE_FAIL:
         return put(e, "(?!)");
@@ -315,7 +329,7 @@ static bool emit_branch(emitter *e, syntax_node *branch)
     for (size_t i = 0; i < count; i++) {
         syntax_node *item = branch->kind == NODE_CONCAT ? branch->items[i] : branch;
         if (item->kind == NODE_KEEP) {
-            e->depends_on_start = true;
+            e->facts->depends_on_start = true;
             if (!put(e, "\\K"))
                 return false;
         } else if (!emit(e, item, BIND_ROW)) {
@@ -325,12 +339,11 @@ static bool emit_branch(emitter *e, syntax_node *branch)
     return true;
 }
 
-bool tree_emit(syntax_tree *tree, const char *unicode, tik_bytes *out, bool *depends_on_start)
+bool tree_emit(syntax_tree *tree, const set_writer *writer, tik_bytes *out, tik_translation *facts)
 {
-    emitter e = { .tree = tree, .out = out };
+    emitter e = { .tree = tree, .out = out, .writer = writer, .facts = facts };
     size_t capacity = 0;
-    bool done = tree_check(tree, set_writer_new(unicode, &e.writer, tree->error)) &&
-                tree_check(tree, tik_grow((void **)&e.captures, &capacity, tree->group_count + 1, sizeof *e.captures,
+    bool done = tree_check(tree, tik_grow((void **)&e.captures, &capacity, tree->group_count + 1, sizeof *e.captures,
                                           tree->error));
     if (done)
         memset(e.captures, 0, (tree->group_count + 1) * sizeof *e.captures);
@@ -339,8 +352,6 @@ bool tree_emit(syntax_tree *tree, const char *unicode, tik_bytes *out, bool *dep
     for (size_t i = 0; i < count && done; i++)
         done = (i == 0 || put(&e, "|")) &&
                emit_branch(&e, root->kind == NODE_ALTERNATION ? root->items[i] : root);
-    *depends_on_start = e.depends_on_start;
-    set_writer_free(e.writer);
     tik_bytes_free(&e.word);
     free(e.captures);
     return done;

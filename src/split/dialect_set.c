@@ -14,6 +14,12 @@
 /* Code points up to here are a bit map in PCRE2: they cost nothing as ranges. */
 #define MAPPED_LAST 0xFF
 
+#define ASCII_LAST 0x7F
+
+/* A class of no character; of no byte. */
+#define NOTHING "[^\\x{0}-\\x{10FFFF}]"
+#define NO_BYTE "[^\\x{0}-\\x{FF}]"
+
 /* A category of fewer ranges is not worth a lookup. */
 #define WORTH_LOOKUP 6
 
@@ -186,15 +192,22 @@ static tik_status write_range(tik_bytes *out, uint32_t first, uint32_t last, tik
     return status;
 }
 
+/* The members of `set` up to `last`, as ranges. */
+static tik_status write_up_to(const tik_unicode_ranges *set, uint32_t last, tik_bytes *out, tik_error *error)
+{
+    tik_status status = TIK_OK;
+    for (size_t i = 0; i < set->count && set->items[i].first <= last && !status; i++)
+        status = write_range(out, set->items[i].first, set->items[i].last < last ? set->items[i].last : last, error);
+    return status;
+}
+
 /* The mapped members come first and whole, so that PCRE2 need not look up what ASCII characters are. */
 static tik_status write_plan(const class_plan *plan, const tik_unicode_ranges *set, bool negated, tik_bytes *out,
                              tik_error *error)
 {
     tik_status status = tik_bytes_printf(out, error, negated ? "[^" : "[");
-    for (size_t i = 0; i < set->count && set->items[i].first <= MAPPED_LAST && !status; i++) {
-        uint32_t last = set->items[i].last <= MAPPED_LAST ? set->items[i].last : MAPPED_LAST;
-        status = write_range(out, set->items[i].first, last, error);
-    }
+    if (!status)
+        status = write_up_to(set, MAPPED_LAST, out, error);
     for (size_t i = 0; i < plan->name_count && !status; i++)
         status = tik_bytes_printf(out, error, "\\p{%s}", plan->names[i]);
     for (size_t i = 0; i < plan->rest.count && !status; i++) {
@@ -205,8 +218,20 @@ static tik_status write_plan(const class_plan *plan, const tik_unicode_ranges *s
     return status ? status : tik_bytes_printf(out, error, "]");
 }
 
+static tik_status write_ascii(const tik_unicode_ranges *set, tik_bytes *out, tik_error *error)
+{
+    if (!set->count || set->items[0].first > ASCII_LAST)
+        return tik_bytes_append(out, NO_BYTE, sizeof NO_BYTE - 1, error);
+    tik_status status = tik_bytes_printf(out, error, "[");
+    if (!status)
+        status = write_up_to(set, ASCII_LAST, out, error);
+    return status ? status : tik_bytes_printf(out, error, "]");
+}
+
 tik_status set_write(const set_writer *writer, const tik_unicode_ranges *set, tik_bytes *out, tik_error *error)
 {
+    if (!writer)
+        return write_ascii(set, out, error);
     tik_unicode_ranges others = { 0 };
     tik_status status = tik_unicode_ranges_unite(&others, set, error);
     if (!status)
@@ -216,7 +241,7 @@ tik_status set_write(const set_writer *writer, const tik_unicode_ranges *set, ti
     if (set->count == 1 && set->items[0].first == set->items[0].last) {
         status = write_range(out, set->items[0].first, set->items[0].last, error);
     } else if (set->count == 0) {
-        status = tik_bytes_printf(out, error, "[^\\x{0}-\\x{10FFFF}]");
+        status = tik_bytes_append(out, NOTHING, sizeof NOTHING - 1, error);
     } else if (others.count == 0) {
         status = tik_bytes_printf(out, error, ".");
     } else {

@@ -7,6 +7,7 @@
 #define TIK_SPLIT_DIALECT_TREE_H
 
 #include "base/base.h"
+#include "split/dialect.h"
 #include "unicode/unicode.h"
 
 typedef enum node_kind {
@@ -117,15 +118,18 @@ bool tree_class_set(syntax_tree *tree, syntax_node *class);
 bool tree_rewrite(syntax_tree *tree);
 bool tree_measure(syntax_tree *tree, syntax_node *node); /* after a change in it, again */
 
-/* dialect_emit.c */
-bool tree_emit(syntax_tree *tree, const char *unicode, tik_bytes *out, bool *depends_on_start);
-
 /* dialect_set.c: what PCRE2's own tables are good for, worked out once for a pattern. */
 typedef struct set_writer set_writer;
 tik_status set_writer_new(const char *unicode, set_writer **out, tik_error *error);
 void set_writer_free(set_writer *writer);
 
-/* Writes `set` as one item (a class or a dot). */
+/*
+ * Writes `set` as one item (a class, a character or a dot); only its ASCII members, for PCRE2 without
+ * PCRE2_UTF, if `writer` is NULL.
+ */
 tik_status set_write(const set_writer *writer, const tik_unicode_ranges *set, tik_bytes *out, tik_error *error);
+
+/* dialect_emit.c: `writer` as above; `facts` gets all but the texts. */
+bool tree_emit(syntax_tree *tree, const set_writer *writer, tik_bytes *out, tik_translation *facts);
 
 #endif

@@ -8,6 +8,7 @@
 #define PCRE2_CODE_UNIT_WIDTH 8
 #include <pcre2.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "split/dialect.h"
 #include "split/pcre2.h"
@@ -21,13 +22,28 @@
 #define STEPS_LEAST 10000000u
 #define STEPS_PER_BYTE 64u
 
+/* ASCII is looked for in steps of this many bytes; shorter stretches are not worth a program of their own. */
+#define ASCII_STEP ((size_t)4096)
+#define ASCII_LEAST ((size_t)16)
+
 /* Pieces of this length or more don't fit a 31-bit end. */
 #define END_LIMIT ((size_t)TIK_SPLIT_DROPPED)
 
-struct tik_matcher {
+/*
+ * Two programs of one pattern. On ASCII, which most texts are for long stretches, classes are bit maps and
+ * characters bytes: that runs several times as fast as the program for all texts, whose classes must look
+ * properties up even to say no to an ASCII character.
+ */
+typedef struct pattern_program {
     pcre2_code *code;
     bool jit;
-    bool depends_on_start; /* see tik_translation */
+} pattern_program;
+
+struct tik_matcher {
+    pattern_program full;
+    pattern_program ascii;
+    size_t behind;         /* see tik_translation */
+    bool depends_on_start;
 };
 
 struct tik_matcher_state {
@@ -36,6 +52,20 @@ struct tik_matcher_state {
     pcre2_jit_stack *stack;
     uint32_t steps; /* the match limit set in `context` */
 };
+
+static tik_status compile(const tik_bytes *text, uint32_t options, pattern_program *program, tik_error *error)
+{
+    int code = 0;
+    PCRE2_SIZE offset = 0;
+    program->code = pcre2_compile((PCRE2_SPTR)text->data, text->length, options | PCRE2_DOTALL, &code, &offset, NULL);
+    if (!program->code) {
+        char reason[256];
+        pcre2_get_error_message(code, (PCRE2_UCHAR *)reason, sizeof reason);
+        return tik_fail(error, TIK_ERROR_PATTERN, "split pattern: PCRE2 can't run it: %s", reason);
+    }
+    program->jit = pcre2_jit_compile(program->code, PCRE2_JIT_COMPLETE | PCRE2_JIT_PARTIAL_HARD) == 0;
+    return TIK_OK;
+}
 
 tik_status tik_matcher_new(const char *pattern, size_t length, tik_matcher **out, tik_error *error)
 {
@@ -46,34 +76,28 @@ tik_status tik_matcher_new(const char *pattern, size_t length, tik_matcher **out
     pcre2_config(PCRE2_CONFIG_UNICODE_VERSION, unicode);
     tik_translation translation;
     tik_status status = tik_dialect_translate(pattern, length, unicode, &translation, error);
-    if (status) {
-        free(matcher);
-        return status;
+    if (!status) {
+        matcher->behind = translation.behind;
+        matcher->depends_on_start = translation.depends_on_start;
+        status = compile(&translation.pattern, PCRE2_UTF | PCRE2_NO_UTF_CHECK, &matcher->full, error);
+        if (!status)
+            status = compile(&translation.ascii, 0, &matcher->ascii, error);
+        tik_bytes_free(&translation.pattern);
+        tik_bytes_free(&translation.ascii);
     }
-    int code = 0;
-    PCRE2_SIZE offset = 0;
-    uint32_t options = PCRE2_UTF | PCRE2_NO_UTF_CHECK | PCRE2_DOTALL;
-    matcher->depends_on_start = translation.depends_on_start;
-    matcher->code = pcre2_compile((PCRE2_SPTR)translation.pattern.data, translation.pattern.length, options, &code,
-                                  &offset, NULL);
-    tik_bytes_free(&translation.pattern);
-    if (!matcher->code) {
-        char reason[256];
-        pcre2_get_error_message(code, (PCRE2_UCHAR *)reason, sizeof reason);
-        free(matcher);
-        return tik_fail(error, TIK_ERROR_PATTERN, "split pattern: PCRE2 can't run it: %s", reason);
-    }
-    int jit = pcre2_jit_compile(matcher->code, PCRE2_JIT_COMPLETE | PCRE2_JIT_PARTIAL_HARD);
-    matcher->jit = jit == 0;
-    *out = matcher;
-    return TIK_OK;
+    if (status)
+        tik_matcher_free(matcher);
+    else
+        *out = matcher;
+    return status;
 }
 
 void tik_matcher_free(tik_matcher *matcher)
 {
     if (!matcher)
         return;
-    pcre2_code_free(matcher->code);
+    pcre2_code_free(matcher->full.code);
+    pcre2_code_free(matcher->ascii.code);
     free(matcher);
 }
 
@@ -85,9 +109,10 @@ tik_status tik_matcher_state_new(const tik_matcher *matcher, tik_matcher_state *
     /* Only the whole match is asked for, so room for one pair suffices whatever groups there are. */
     state->data = pcre2_match_data_create(1, NULL);
     state->context = pcre2_match_context_create(NULL);
-    if (matcher->jit)
+    const bool jit = matcher->full.jit || matcher->ascii.jit;
+    if (jit)
         state->stack = pcre2_jit_stack_create(STACK_FIRST, STACK_LIMIT, NULL);
-    if (!state->data || !state->context || (matcher->jit && !state->stack)) {
+    if (!state->data || !state->context || (jit && !state->stack)) {
         tik_matcher_state_free(state);
         return tik_fail_memory(error, STACK_FIRST);
     }
@@ -121,16 +146,75 @@ static void set_limit(tik_matcher_state *state, size_t length)
 }
 
 /* One match at or after `from`: PCRE2's return value. */
-static int match(const tik_matcher *matcher, tik_matcher_state *state, const uint8_t *text, size_t length,
-                 size_t from, uint32_t options)
+static int run_program(const pattern_program *program, tik_matcher_state *state, const uint8_t *text, size_t length,
+                       size_t from, uint32_t options)
 {
-    if (matcher->jit) {
-        int found = pcre2_jit_match(matcher->code, text, length, from, options, state->data, state->context);
+    if (program->jit) {
+        int found = pcre2_jit_match(program->code, text, length, from, options, state->data, state->context);
         if (found != PCRE2_ERROR_JIT_STACKLIMIT)
             return found;
     }
     options |= PCRE2_NO_UTF_CHECK | PCRE2_NO_JIT;
-    return pcre2_match(matcher->code, text, length, from, options, state->data, state->context);
+    return pcre2_match(program->code, text, length, from, options, state->data, state->context);
+}
+
+/* A text being matched, and how much of it ahead of the last match is known to be ASCII. */
+typedef struct subject_text {
+    const uint8_t *text;
+    size_t length;
+    bool more;
+    size_t ascii_end; /* of the stretch that is known, from the last match on */
+    bool ascii_stops; /* the character there is not ASCII, or the text ends there */
+} subject_text;
+
+/* Looks for the end of the ASCII stretch, at most `most` bytes on. */
+static void extend_ascii(subject_text *s, size_t most)
+{
+    size_t at = s->ascii_end, stop = s->length - at < most ? s->length : at + most;
+    for (uint64_t eight; stop - at >= sizeof eight; at += sizeof eight) {
+        memcpy(&eight, s->text + at, sizeof eight);
+        if (eight & 0x8080808080808080u)
+            break;
+    }
+    while (at < stop && s->text[at] < 0x80)
+        at++;
+    s->ascii_end = at;
+    s->ascii_stops = at < stop || at == s->length;
+}
+
+/* True if all that a match from `from` on can look back at is ASCII. */
+static bool is_ascii_behind(const tik_matcher *matcher, const subject_text *s, size_t from)
+{
+    size_t first = from > matcher->behind ? from - matcher->behind : 0;
+    while (first < from && s->text[first] < 0x80)
+        first++;
+    return first == from;
+}
+
+/*
+ * The next match from `from` on, in ASCII if it lies in ASCII with all that decides about it. A match that
+ * would look beyond what is known to be ASCII is reported by PCRE2 as partial.
+ */
+static int match(const tik_matcher *matcher, tik_matcher_state *state, subject_text *s, size_t from)
+{
+    if (s->ascii_end < from) {
+        s->ascii_end = from;
+        s->ascii_stops = false;
+    }
+    for (size_t step = ASCII_STEP; is_ascii_behind(matcher, s, from); step *= 2) {
+        if (!s->ascii_stops && s->ascii_end - from < step)
+            extend_ascii(s, step);
+        if (s->ascii_end - from < ASCII_LEAST && s->ascii_end < s->length)
+            break;
+        bool is_rest = s->ascii_end == s->length;
+        int found = run_program(&matcher->ascii, state, s->text, s->ascii_end, from,
+                                is_rest && !s->more ? 0 : PCRE2_PARTIAL_HARD);
+        if (is_rest || (found != PCRE2_ERROR_PARTIAL && found != PCRE2_ERROR_NOMATCH))
+            return found;
+        if (s->ascii_stops)
+            break;
+    }
+    return run_program(&matcher->full, state, s->text, s->length, from, s->more ? PCRE2_PARTIAL_HARD : 0);
 }
 
 static tik_status gave_up(int code, size_t at, tik_error *error)
@@ -186,12 +270,12 @@ tik_status tik_matcher_next(const tik_matcher *matcher, tik_matcher_state *state
 {
     tik_status status = TIK_OK;
     pieces run = { ends, 0, from, from };
-    const uint32_t options = more ? PCRE2_PARTIAL_HARD : 0;
+    subject_text subject = { text, length, more, from, false };
     set_limit(state, length);
     const PCRE2_SIZE *found = pcre2_get_ovector_pointer(state->data);
     /* A match can add two ends: the bytes that it leaves out and itself. */
     while (run.end < length && run.count + 2 <= capacity && fits(&run, run.end)) {
-        int code = match(matcher, state, text, length, run.end, options);
+        int code = match(matcher, state, &subject, run.end);
         if (code == PCRE2_ERROR_PARTIAL || (code == PCRE2_ERROR_NOMATCH && more && matcher->depends_on_start))
             break;
         size_t first = length, last = length; /* of the match */
@@ -221,7 +305,5 @@ tik_status tik_matcher_next(const tik_matcher *matcher, tik_matcher_state *state
 size_t tik_matcher_lookbehind(const tik_matcher *matcher)
 {
     enum { CHARACTER_MOST = 4 }; /* bytes of UTF-8 */
-    uint32_t characters = 0;
-    pcre2_pattern_info(matcher->code, PCRE2_INFO_MAXLOOKBEHIND, &characters);
-    return ((size_t)characters + 1) * CHARACTER_MOST;
+    return (matcher->behind + 1) * CHARACTER_MOST;
 }
