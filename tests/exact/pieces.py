@@ -113,8 +113,29 @@ class Library:
         self.lib.tik_ids_free(ctypes.byref(ids))
         return pieces
 
+    def streamed_pieces(self, text, cuts):
+        """The same of a stream that is fed the slices between `cuts`, which may lie inside characters."""
+        data, ids, error, stream = text.encode(), Ids(), Error(), ctypes.c_void_p()
+        status = self.lib.tik_stream_new(self.handle, None, ctypes.byref(stream), ctypes.byref(error))
+        for start, end in zip([0, *cuts], [*cuts, len(data)]):
+            status = status or self.lib.tik_stream_feed(stream, data[start:end], ctypes.c_size_t(end - start),
+                                                        ctypes.byref(ids), ctypes.byref(error))
+        status = status or self.lib.tik_stream_finish(stream, ctypes.byref(ids), ctypes.byref(error))
+        if status and status != ERROR_PATTERN:
+            raise RuntimeError(error.message.decode())
+        pieces = None if status else self.vocabulary.pieces(ids.data[: ids.length])
+        self.lib.tik_ids_free(ctypes.byref(ids))
+        self.lib.tik_stream_free(stream)
+        return pieces
+
     def close(self):
         self.lib.tik_close(self.handle)
+
+
+def cut_texts(text):
+    """Ways to cut the bytes of a text: every byte by itself, and in thirds."""
+    length = len(text.encode())
+    return [list(range(1, length)), [length // 3, 2 * length // 3]] if length > 2 else []
 
 
 def compare(pattern, vocabulary, reference=None):
@@ -137,6 +158,10 @@ def compare(pattern, vocabulary, reference=None):
             found = library.pieces(text)
             if expected is not None and found != expected:
                 raise AssertionError(f"{pattern!r} on {text!r}: reference {expected}, library {found}")
+            for cuts in cut_texts(text):
+                streamed = library.streamed_pieces(text, cuts)
+                if found is not None and streamed != found:
+                    raise AssertionError(f"{pattern!r} on {text!r} cut at {cuts}: whole {found}, stream {streamed}")
     finally:
         library.close()
     return "same"
