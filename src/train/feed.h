@@ -3,8 +3,8 @@
  *
  * Texts come in slices from a source. Each thread takes a chunk of about a megabyte, splits it, and counts
  * in a table of its own; the tables are joined at the end. A long text is cut where its pieces are the
- * same for both parts (tik_split_cut). Where no such place is known, one thread keeps the text to its end
- * and splits it in order.
+ * same for both parts (tik_split_cut). Where no such place is known, it goes out in links of a chain (see
+ * feed_parts.h).
  */
 #ifndef TIK_TRAIN_FEED_H
 #define TIK_TRAIN_FEED_H
@@ -18,6 +18,7 @@ typedef struct tik_feed {
     size_t max_pieces; /* 0 for no bound */
     bool prune;        /* beyond it: drop the rarest, or refuse */
     bool replace_invalid;
+    size_t chunk; /* bytes that a thread takes at once; 0 for what is best */
     tik_train_callback callback;
     void *context;
 

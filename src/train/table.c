@@ -294,10 +294,9 @@ static tik_status count_batch(tik_table *table, const uint8_t *text, uint32_t st
     return TIK_OK;
 }
 
-tik_status tik_table_count(tik_table *table, const uint8_t *text, const uint32_t *ends, size_t count,
+tik_status tik_table_count(tik_table *table, const uint8_t *text, uint32_t start, const uint32_t *ends, size_t count,
                            uint32_t unit, size_t *dropped, tik_error *error)
 {
-    uint32_t start = 0;
     for (size_t i = 0; i < count; i += BATCH) {
         size_t batch = count - i < BATCH ? count - i : BATCH;
         tik_status status = count_batch(table, text, start, ends + i, batch, unit, dropped, error);

@@ -41,10 +41,11 @@ tik_status tik_table_find(tik_table *table, const uint8_t *bytes, size_t length,
                           tik_table_entry **entry, tik_error *error);
 
 /*
- * Counts pieces: `count` ends relative to `text` as tik_split_next gives them, those with
+ * Counts pieces: the first begins at `start`, and `count` ends, relative to `text`, are as tik_split_next
+ * gives them; those with
  * TIK_SPLIT_DROPPED left out and their bytes added to `*dropped`. TIK_TABLE_PADDING bytes follow the text.
  */
-tik_status tik_table_count(tik_table *table, const uint8_t *text, const uint32_t *ends, size_t count,
+tik_status tik_table_count(tik_table *table, const uint8_t *text, uint32_t start, const uint32_t *ends, size_t count,
                            uint32_t unit, size_t *dropped, tik_error *error);
 
 /* The bytes of an entry, in the entry itself or in a block. */
