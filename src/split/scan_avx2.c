@@ -99,6 +99,8 @@ TIK_TARGET_AVX2 TIK_INLINE size_t write_ends(uint32_t *ends, uint64_t mask, uint
 }
 
 #define SCAN_TARGET TIK_TARGET_AVX2
+#define SCAN_MEMORY uint8_t
+#define SCAN_BEGIN(spill) (*(spill) = 0)
 #define SCAN_LOAD load
 #define SCAN_WRITE write_ends
 #define SCAN_NAME(pattern) avx2_##pattern

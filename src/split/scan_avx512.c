@@ -1,9 +1,8 @@
 /*
  * Block masks with AVX-512 (VBMI, VBMI2).
  *
- * ASCII: one table look-up for 64 bytes, then one test for each class bit. Other characters: their code
- * points are gathered to the front, sixteen at a time are looked up in the Unicode tables, and the class
- * bits are spread back over the bytes of each character.
+ * ASCII: one table look-up for 64 bytes, then one test for each class bit. Other characters: one look-up
+ * in the Unicode tables for each group of 64 code points that occurs.
  */
 #include "base/cpu.h"
 
@@ -28,39 +27,6 @@ TIK_TARGET_AVX512 TIK_INLINE __m512i positions(void)
                             _mm_extract_epi64(low, 0));
 }
 
-/* Element i of the bytes at `table`, whose size is a multiple of four. */
-TIK_TARGET_AVX512 TIK_INLINE __m512i gather_bytes(__mmask16 lanes, __m512i index, const uint8_t *table)
-{
-    const __m512i three = _mm512_set1_epi32(3);
-    __m512i words = _mm512_mask_i32gather_epi32(_mm512_setzero_si512(), lanes, _mm512_andnot_si512(three, index), table, 1);
-    __m512i shift = _mm512_slli_epi32(_mm512_and_si512(index, three), 3);
-    return _mm512_and_si512(_mm512_srlv_epi32(words, shift), _mm512_set1_epi32(0xFF));
-}
-
-/* The class bits of up to sixteen characters, given their bytes: byte k of character i is element i of bk. */
-TIK_TARGET_AVX512 TIK_INLINE __m128i look_up(int count, __m128i b0, __m128i b1, __m128i b2, __m128i b3)
-{
-    const __m512i low6 = _mm512_set1_epi32(0x3F);
-    __mmask16 lanes = (__mmask16)_bzhi_u32(0xFFFF, (unsigned)count);
-    __m512i lead = _mm512_cvtepu8_epi32(b0);
-    __m512i second = _mm512_and_si512(_mm512_cvtepu8_epi32(b1), low6);
-    __m512i third = _mm512_and_si512(_mm512_cvtepu8_epi32(b2), low6);
-    __m512i two = _mm512_or_si512(_mm512_slli_epi32(_mm512_and_si512(lead, _mm512_set1_epi32(0x1F)), 6), second);
-    __m512i three = _mm512_or_si512(_mm512_slli_epi32(_mm512_and_si512(two, _mm512_set1_epi32(0x3FF)), 6), third);
-    __m512i point = _mm512_mask_mov_epi32(two, _mm512_cmpge_epu32_mask(lead, _mm512_set1_epi32(0xE0)), three);
-    __mmask16 long_lanes = _mm512_cmpge_epu32_mask(lead, _mm512_set1_epi32(0xF0));
-    if (long_lanes) {
-        __m512i fourth = _mm512_and_si512(_mm512_cvtepu8_epi32(b3), low6);
-        __m512i four = _mm512_or_si512(_mm512_slli_epi32(_mm512_or_si512(_mm512_slli_epi32(two, 6), third), 6), fourth);
-        point = _mm512_mask_and_epi32(point, long_lanes, four, _mm512_set1_epi32(0x1FFFFF));
-    }
-    __m512i block = gather_bytes(lanes, _mm512_srli_epi32(point, TIK_UNICODE_CLASS_BITS), tik_unicode_class_index);
-    __m512i place = _mm512_or_si512(_mm512_slli_epi32(block, TIK_UNICODE_CLASS_BITS),
-                                    _mm512_and_si512(point, _mm512_set1_epi32((1 << TIK_UNICODE_CLASS_BITS) - 1)));
-    __m128i classes = _mm512_cvtepi32_epi8(gather_bytes(lanes, place, tik_unicode_class_blocks));
-    return _mm_shuffle_epi8(_mm_load_si128((const __m128i *)class_bits), classes);
-}
-
 /* As loading 64 bytes at `at`, zeros past the end of the text. */
 TIK_TARGET_AVX512 TIK_INLINE __m512i load_bytes(const uint8_t *text, size_t length, size_t at)
 {
@@ -70,62 +36,192 @@ TIK_TARGET_AVX512 TIK_INLINE __m512i load_bytes(const uint8_t *text, size_t leng
     return _mm512_maskz_loadu_epi8(_bzhi_u64(~(uint64_t)0, (unsigned)size), text + (size ? at : 0));
 }
 
-/* The class bits of each byte, given those of ASCII. */
-TIK_TARGET_AVX512 TIK_INLINE __m512i add_non_ascii(const uint8_t *text, size_t length, size_t at, __m512i bytes,
-                                                   uint64_t start, uint64_t non_ascii, __m512i bits, uint8_t *spill)
+/*
+ * A page: 64 code points that differ in the last byte of their UTF-8 only, so that the classes of all
+ * characters of a page in a block are one permutation of its table by those last bytes. Texts use few pages;
+ * the last ones met are kept.
+ */
+enum { PAGES = 4 };
+
+typedef struct page_list {
+    __m512i first[PAGES], second[PAGES]; /* the bytes before the last, 64 times each */
+    const uint8_t *classes[PAGES];
+    unsigned next; /* the one to give up */
+} page_list;
+
+typedef struct page_memory {
+    page_list of_two, of_three; /* characters of two and three bytes */
+    bool ready;             /* the pages are something */
+    uint8_t spill;          /* the class of a character that goes on in the next block */
+} page_memory;
+
+TIK_INLINE void begin(page_memory *memory)
 {
-    uint64_t leads = start & non_ascii;
-    int count = __builtin_popcountll(leads);
-    __m512i b0 = _mm512_maskz_compress_epi8(leads, bytes);
-    __m512i b1 = _mm512_maskz_compress_epi8(leads, load_bytes(text, length, at + 1));
-    __m512i b2 = _mm512_maskz_compress_epi8(leads, load_bytes(text, length, at + 2));
-    __m512i b3 = _mm512_maskz_compress_epi8(leads, load_bytes(text, length, at + 3));
-    __m128i found = look_up(count < 16 ? count : 16, _mm512_castsi512_si128(b0), _mm512_castsi512_si128(b1),
-                            _mm512_castsi512_si128(b2), _mm512_castsi512_si128(b3));
-    __m256i all = _mm256_castsi128_si256(found);
-    if (count > 16)
-        all = _mm256_inserti128_si256(all,
-                                      look_up(count - 16, _mm512_extracti32x4_epi32(b0, 1),
-                                              _mm512_extracti32x4_epi32(b1, 1), _mm512_extracti32x4_epi32(b2, 1),
-                                              _mm512_extracti32x4_epi32(b3, 1)),
-                                      1);
-    __m512i of_leads = _mm512_maskz_expand_epi8(leads, _mm512_castsi256_si512(all));
-    bits = _mm512_mask_mov_epi8(bits, leads, of_leads);
+    memory->ready = false;
+    memory->spill = 0;
+}
+
+TIK_TARGET_AVX512 static void clear(page_list *pages)
+{
+    for (int i = 0; i < PAGES; i++) {
+        pages->first[i] = pages->second[i] = _mm512_setzero_si512();
+        pages->classes[i] = tik_unicode_class_blocks;
+    }
+    pages->next = 0;
+}
+
+/* The classes of the 64 code points from `point` on. */
+TIK_INLINE const uint8_t *page_of(uint32_t point)
+{
+    uint32_t block = tik_unicode_class_index[point >> TIK_UNICODE_CLASS_BITS];
+    return tik_unicode_class_blocks + (block << TIK_UNICODE_CLASS_BITS | (point & 64));
+}
+
+TIK_TARGET_AVX512 TIK_INLINE __m512i pick(__m512i classes, uint64_t which, __m512i last, const uint8_t *page)
+{
+    return _mm512_mask_permutexvar_epi8(classes, which, last, _mm512_loadu_si512(page));
+}
+
+/* A page that is not among those kept takes the place of one. */
+TIK_TARGET_AVX512 TIK_INLINE unsigned keep(page_list *pages, uint8_t first, uint8_t second, uint32_t point)
+{
+    unsigned place = pages->next;
+    pages->next = (place + 1) % PAGES;
+    pages->first[place] = _mm512_set1_epi8((char)first);
+    pages->second[place] = _mm512_set1_epi8((char)second);
+    pages->classes[place] = page_of(point);
+    return place;
+}
+
+/* At the first bytes of characters of two bytes, `leads`: their classes. */
+TIK_TARGET_AVX512 TIK_INLINE __m512i classes_of_two(page_list *pages, uint64_t leads, __m512i b0, __m512i b1,
+                                                    const uint8_t *text)
+{
+    __m512i classes = _mm512_setzero_si512();
+    uint64_t known = 0;
+    for (int i = 0; i < PAGES; i++) {
+        uint64_t here = _mm512_cmpeq_epi8_mask(b0, pages->first[i]);
+        classes = pick(classes, here, b1, pages->classes[i]);
+        known |= here;
+    }
+    for (uint64_t rest = leads & ~known; TIK_UNLIKELY(rest);) {
+        uint8_t first = text[tik_lowest(rest)];
+        unsigned i = keep(pages, first, 0, (uint32_t)(first & 0x1F) << 6);
+        uint64_t here = _mm512_cmpeq_epi8_mask(b0, pages->first[i]);
+        classes = pick(classes, here, b1, pages->classes[i]);
+        rest &= ~here;
+    }
+    return classes;
+}
+
+/*
+ * The same for characters of three bytes, added to `classes`. Most of Han and Hangul are ranges of
+ * second bytes in which all is Lo.
+ */
+TIK_TARGET_AVX512 TIK_INLINE __m512i classes_of_three(page_list *pages, uint64_t leads, __m512i classes, __m512i b0,
+                                                      __m512i b1, __m512i b2, const uint8_t *text)
+{
+    /* For first bytes E0, E1, … EF: the first and last second byte of such a range; U+4E00–9FFF, AC00–D77F. */
+    const __m512i from = _mm512_broadcast_i32x4(_mm_setr_epi8(-1, -1, -1, -1, (char)0xB8, (char)0x80, (char)0x80,
+                                                              (char)0x80, (char)0x80, (char)0x80, (char)0xB0, (char)0x80,
+                                                              (char)0x80, (char)0x80, -1, -1));
+    const __m512i to = _mm512_broadcast_i32x4(_mm_setr_epi8(0, 0, 0, 0, (char)0xBF, (char)0xBF, (char)0xBF, (char)0xBF,
+                                                            (char)0xBF, (char)0xBF, (char)0xBF, (char)0xBF, (char)0xBF,
+                                                            (char)0x9D, 0, 0));
+    __m512i row = _mm512_and_si512(b0, _mm512_set1_epi8(0x0F));
+    uint64_t known = _mm512_mask_cmpge_epu8_mask(_mm512_mask_cmple_epu8_mask(leads, b1, _mm512_shuffle_epi8(to, row)),
+                                                 b1, _mm512_shuffle_epi8(from, row));
+    classes = _mm512_mask_mov_epi8(classes, known, _mm512_set1_epi8(TIK_CLASS_LO));
+    if (known == leads)
+        return classes;
+    for (int i = 0; i < PAGES; i++) {
+        uint64_t here = _mm512_mask_cmpeq_epi8_mask(_mm512_cmpeq_epi8_mask(b0, pages->first[i]), b1, pages->second[i]);
+        classes = pick(classes, here, b2, pages->classes[i]);
+        known |= here;
+    }
+    for (uint64_t rest = leads & ~known; TIK_UNLIKELY(rest);) {
+        const uint8_t *byte = text + tik_lowest(rest);
+        unsigned i = keep(pages, byte[0], byte[1], (byte[0] & 0x0Fu) << 12 | (byte[1] & 0x3Fu) << 6);
+        uint64_t here = _mm512_mask_cmpeq_epi8_mask(_mm512_cmpeq_epi8_mask(b0, pages->first[i]), b1, pages->second[i]);
+        classes = pick(classes, here, b2, pages->classes[i]);
+        rest &= ~here;
+    }
+    return classes;
+}
+
+/* The same for characters of four bytes, of which no pages are kept. */
+TIK_TARGET_AVX512 TIK_INLINE __m512i classes_of_four(uint64_t leads, __m512i classes, __m512i b0, __m512i b1, __m512i b2,
+                                                     __m512i b3, const uint8_t *text)
+{
+    for (uint64_t rest = leads; rest;) {
+        const uint8_t *byte = text + tik_lowest(rest);
+        uint64_t here = _mm512_mask_cmpeq_epi8_mask(rest, b0, _mm512_set1_epi8((char)byte[0]));
+        here = _mm512_mask_cmpeq_epi8_mask(here, b1, _mm512_set1_epi8((char)byte[1]));
+        here = _mm512_mask_cmpeq_epi8_mask(here, b2, _mm512_set1_epi8((char)byte[2]));
+        uint32_t point = (byte[0] & 7u) << 18 | (byte[1] & 0x3Fu) << 12 | (byte[2] & 0x3Fu) << 6;
+        classes = pick(classes, here, b3, page_of(point));
+        rest &= ~here;
+    }
+    return classes;
+}
+
+/* The class bits of each byte, given those of ASCII. */
+TIK_TARGET_AVX512 TIK_INLINE __m512i add_wide(const uint8_t *text, size_t length, size_t at, __m512i b0, uint64_t start,
+                                              uint64_t wide, __m512i bits, page_memory *memory)
+{
+    uint64_t leads = start & wide, more = wide & ~start;
+    __m512i b1 = load_bytes(text, length, at + 1);
+    uint64_t of_two = leads & _mm512_cmplt_epu8_mask(b0, _mm512_set1_epi8((char)0xE0));
+    __m512i classes = _mm512_setzero_si512();
+    if (TIK_UNLIKELY(!memory->ready)) {
+        clear(&memory->of_two);
+        clear(&memory->of_three);
+        memory->ready = true;
+    }
+    if (of_two)
+        classes = classes_of_two(&memory->of_two, of_two, b0, b1, text + at);
+    if (of_two != leads) {
+        __m512i b2 = load_bytes(text, length, at + 2);
+        uint64_t of_four = leads & _mm512_cmpge_epu8_mask(b0, _mm512_set1_epi8((char)0xF0));
+        classes = classes_of_three(&memory->of_three, leads & ~of_two & ~of_four, classes, b0, b1, b2, text + at);
+        if (of_four)
+            classes = classes_of_four(of_four, classes, b0, b1, b2, load_bytes(text, length, at + 3), text + at);
+    }
+    const __m512i to_bits = _mm512_broadcast_i32x4(_mm_load_si128((const __m128i *)class_bits));
+    bits = _mm512_mask_shuffle_epi8(bits, leads, to_bits, classes);
 
     /* A byte that goes on takes what the byte before it has: once for each byte after the first. */
     const __m512i before = _mm512_sub_epi8(positions(), _mm512_set1_epi8(1));
-    uint64_t more = non_ascii & ~start;
-    uint64_t first = more & ~(more << 1);
-    bits = _mm512_mask_set1_epi8(bits, more & 1, (char)*spill);
-    bits = _mm512_mask_permutexvar_epi8(bits, more & ~(uint64_t)1, before, bits);
-    uint64_t second = more & ~first & ~(uint64_t)1;
+    uint64_t carried = more & 1, second = more & ~carried, third = second & (more << 1);
+    bits = _mm512_mask_set1_epi8(bits, carried, (char)memory->spill);
     bits = _mm512_mask_permutexvar_epi8(bits, second, before, bits);
-    uint64_t third = second & (second << 1);
-    if (third)
+    if (third) {
         bits = _mm512_mask_permutexvar_epi8(bits, third, before, bits);
-    *spill = (uint8_t)_mm_extract_epi8(_mm512_extracti32x4_epi32(bits, 3), 15);
+        bits = _mm512_mask_permutexvar_epi8(bits, third & (third << 1), before, bits);
+    }
+    memory->spill = (uint8_t)_mm_extract_epi8(_mm512_extracti32x4_epi32(bits, 3), 15);
     return bits;
 }
 
-TIK_TARGET_AVX512 TIK_INLINE void load(const uint8_t *text, size_t length, size_t at, tik_block *block, uint8_t *spill)
+TIK_TARGET_AVX512 TIK_INLINE void load(const uint8_t *text, size_t length, size_t at, tik_block *block, page_memory *memory)
 {
     __m512i bytes = load_bytes(text, length, at);
     uint64_t valid = TIK_LIKELY(at < length && length - at >= TIK_BLOCK)
                          ? ~(uint64_t)0
                          : _bzhi_u64(~(uint64_t)0, (unsigned)(at < length ? length - at : 0));
-    uint64_t non_ascii = _mm512_movepi8_mask(bytes);
+    uint64_t wide = _mm512_movepi8_mask(bytes);
     __m512i bits = _mm512_permutex2var_epi8(_mm512_load_si512(ascii_bits), bytes, _mm512_load_si512(ascii_bits + 64));
     uint64_t start = valid;
-    if (non_ascii) {
+    if (wide) {
         start &= _mm512_cmpgt_epi8_mask(bytes, _mm512_set1_epi8((char)0xBF));
-        bits = add_non_ascii(text, length, at, bytes, start, non_ascii, bits, spill);
+        bits = add_wide(text, length, at, bytes, start, wide, bits, memory);
     }
     uint64_t space = _mm512_test_epi8_mask(bits, _mm512_set1_epi8(TIK_BIT_SPACE)) & valid;
     uint64_t sign_a = _mm512_test_epi8_mask(bits, _mm512_set1_epi8(TIK_BIT_SIGN_A)) & valid;
     uint64_t sign_b = _mm512_test_epi8_mask(bits, _mm512_set1_epi8((char)TIK_BIT_SIGN_B)) & valid;
     block->valid = valid;
     block->start = start;
-    block->wide = non_ascii;
+    block->wide = wide;
     block->upper = _mm512_test_epi8_mask(bits, _mm512_set1_epi8(TIK_BIT_UPPER));
     block->lower = _mm512_test_epi8_mask(bits, _mm512_set1_epi8(TIK_BIT_LOWER));
     block->caseless = _mm512_test_epi8_mask(bits, _mm512_set1_epi8(TIK_BIT_CASELESS));
@@ -160,6 +256,8 @@ TIK_TARGET_AVX512 TIK_INLINE size_t write_ends(uint32_t *ends, uint64_t mask, ui
 }
 
 #define SCAN_TARGET TIK_TARGET_AVX512
+#define SCAN_MEMORY page_memory
+#define SCAN_BEGIN begin
 #define SCAN_LOAD load
 #define SCAN_WRITE write_ends
 #define SCAN_NAME(pattern) avx512_##pattern

@@ -4,9 +4,10 @@
  * The file of an instruction set includes this after it has defined
  *
  *   SCAN_TARGET  the attribute that allows its instructions (may be empty)
- *   SCAN_LOAD    void (const uint8_t *text, size_t length, size_t at, tik_block *block, uint8_t *spill):
- *                the masks of the 64 bytes from `at` on; `at` may be at or past the end. *spill: the class
- *                bits of a character that began before `at`, then of one that goes on after the block.
+ *   SCAN_LOAD    void (const uint8_t *text, size_t length, size_t at, tik_block *block, SCAN_MEMORY *memory):
+ *                the masks of the 64 bytes from `at` on; `at` may be at or past the end
+ *   SCAN_MEMORY  the type of what SCAN_LOAD keeps from one block to the next
+ *   SCAN_BEGIN   void (SCAN_MEMORY *memory): its first value; the next block starts with a whole character
  *   SCAN_WRITE   size_t (uint32_t *ends, uint64_t mask, uint32_t offset): for each bit of mask, ascending,
  *                offset plus its position is written to ends (room for 64), and their number returned
  *   SCAN_NAME    SCAN_NAME(pattern): the name of the function for a pattern
@@ -66,16 +67,17 @@ SCAN_TARGET TIK_INLINE void walk(tik_scan_pattern pattern, tik_scan_piece *piece
     size_t far = length - from < TIK_SCAN_FAR - 2 * TIK_BLOCK ? length : from + TIK_SCAN_FAR - 2 * TIK_BLOCK;
     size_t written = 0, last = from, at;
     uint64_t trouble;
+    SCAN_MEMORY memory;
+    SCAN_BEGIN(&memory);
     do {
         at = last;
         trouble = 0;
         uint64_t inner = ~(uint64_t)1; /* the first byte starts the piece whose end is sought */
-        uint8_t spill = 0;
         tik_carry carry = { 0 };
         tik_block block, next;
-        SCAN_LOAD(text, length, at, &block, &spill);
+        SCAN_LOAD(text, length, at, &block, &memory);
         while (at < far && length - at >= ahead && capacity - written >= TIK_BLOCK) {
-            SCAN_LOAD(text, length, at + TIK_BLOCK, &next, &spill);
+            SCAN_LOAD(text, length, at + TIK_BLOCK, &next, &memory);
             uint64_t found = find_boundaries(pattern, &block, &next, &carry, text, length, at, &trouble);
             found &= block.valid & inner;
             if (TIK_UNLIKELY(trouble)) {

@@ -94,6 +94,8 @@ TIK_INLINE void load(const uint8_t *text, size_t length, size_t at, tik_block *b
 }
 
 #define SCAN_TARGET
+#define SCAN_MEMORY uint8_t
+#define SCAN_BEGIN(spill) (*(spill) = 0)
 #define SCAN_LOAD load
 #define SCAN_WRITE tik_write_ends
 #define SCAN_NAME(pattern) neon_##pattern
