@@ -14,9 +14,18 @@
 #include "split/pcre2.h"
 #include "split/split.h"
 
-/* The JIT stack: most matches need less than the first; the second is address space, used as a match grows. */
+/*
+ * The JIT stack: how much there is at first, to what it may grow, and by how much that limit is raised for a
+ * match that needs more. The limits are address space, not memory, until a match uses them; the last
+ * suffices for groups repeated 100 million times.
+ */
 #define STACK_FIRST ((size_t)32 * 1024)
-#define STACK_LIMIT ((size_t)256 * 1024 * 1024)
+#define STACK_LIMIT ((size_t)1024 * 1024)
+#define STACK_RAISE 16
+#define STACK_LAST (SIZE_MAX > UINT32_MAX ? (size_t)STACK_LIMIT << 12 : (size_t)STACK_LIMIT << 8)
+
+/* What the interpreter may take for its backtracking points, in KiB. */
+#define HEAP_LIMIT (8u * 1024 * 1024)
 
 /* Backtracking steps allowed in one match: so many at least, and so many for each byte of the text. */
 #define STEPS_LEAST 10000000u
@@ -50,6 +59,7 @@ struct tik_matcher_state {
     pcre2_match_data *data;
     pcre2_match_context *context;
     pcre2_jit_stack *stack;
+    size_t stack_limit;
     uint32_t steps; /* the match limit set in `context` */
 };
 
@@ -121,10 +131,11 @@ tik_status tik_matcher_state_new(const tik_matcher *matcher, tik_matcher_state *
         tik_matcher_state_free(state);
         return tik_fail_memory(error, STACK_FIRST);
     }
+    state->stack_limit = STACK_LIMIT;
     if (state->stack)
         pcre2_jit_stack_assign(state->context, NULL, state->stack);
     pcre2_set_depth_limit(state->context, UINT32_MAX);
-    pcre2_set_heap_limit(state->context, UINT32_MAX);
+    pcre2_set_heap_limit(state->context, HEAP_LIMIT);
     *out = state;
     return TIK_OK;
 }
@@ -150,14 +161,31 @@ static void set_limit(tik_matcher_state *state, size_t length)
     }
 }
 
+/* Puts a larger JIT stack in the place of the one there is. False if it is at its last, or there is no room. */
+static bool raise_stack(tik_matcher_state *state)
+{
+    if (state->stack_limit >= STACK_LAST)
+        return false;
+    pcre2_jit_stack *larger = pcre2_jit_stack_create(STACK_FIRST, state->stack_limit * STACK_RAISE, NULL);
+    if (!larger)
+        return false;
+    pcre2_jit_stack_free(state->stack);
+    state->stack = larger;
+    state->stack_limit *= STACK_RAISE;
+    pcre2_jit_stack_assign(state->context, NULL, larger);
+    return true;
+}
+
 /* One match at or after `from`: PCRE2's return value. */
 static int run_program(const pattern_program *program, tik_matcher_state *state, const uint8_t *text, size_t length,
                        size_t from, uint32_t options)
 {
-    if (program->jit) {
+    while (program->jit) {
         int found = pcre2_jit_match(program->code, text, length, from, options, state->data, state->context);
         if (found != PCRE2_ERROR_JIT_STACKLIMIT)
             return found;
+        if (!raise_stack(state))
+            break;
     }
     options |= PCRE2_NO_UTF_CHECK | PCRE2_NO_JIT;
     return pcre2_match(program->code, text, length, from, options, state->data, state->context);
