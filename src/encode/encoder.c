@@ -12,16 +12,10 @@
 #include "encode/encode.h"
 
 /* Pieces between asking for memory and using it. */
-#define BLOCK 32
-
-typedef struct loaded {
-    uint64_t low;
-    uint64_t high;
-    uint64_t hash;
-} loaded;
+#define BLOCK 256
 
 /* Masks that keep the first `length` bytes of two little-endian words. */
-static const uint64_t keep[17][2] = {
+static const uint64_t keep[TIK_MEMO_SHORT + 1][2] = {
     {0, 0},
     {UINT64_C(0xFF), 0},
     {UINT64_C(0xFFFF), 0},
@@ -38,7 +32,6 @@ static const uint64_t keep[17][2] = {
     {UINT64_MAX, UINT64_C(0xFFFFFFFFFF)},
     {UINT64_MAX, UINT64_C(0xFFFFFFFFFFFF)},
     {UINT64_MAX, UINT64_C(0xFFFFFFFFFFFFFF)},
-    {UINT64_MAX, UINT64_MAX},
 };
 
 tik_status tik_reserve_ids(tik_ids *ids, size_t more, tik_error *error)
@@ -97,39 +90,51 @@ static tik_status long_piece(tik_encoder *encoder, const uint8_t *piece, size_t 
     return status;
 }
 
-/* The first `length` <= 16 bytes at `piece`; `room` bytes may be read there. */
-static inline void load(const uint8_t *piece, size_t length, size_t room, uint64_t *low, uint64_t *high)
+/* The key of a piece that is too long to be remembered: no entry has it. */
+static const tik_memo_key no_key = {0, (uint64_t)TIK_MEMO_NEVER << 56};
+
+/* The key of a piece; `room` bytes may be read at it. */
+static inline tik_memo_key key_of(const uint8_t *piece, size_t length, size_t room)
 {
-    if (TIK_LIKELY(room >= 16)) {
-        *low = tik_load64(piece) & keep[length][0];
-        *high = tik_load64(piece + 8) & keep[length][1];
-    } else
-        tik_load_short(piece, length, low, high);
+    if (TIK_UNLIKELY(length > TIK_MEMO_SHORT))
+        return length <= TIK_MEMO_LONGEST ? tik_memo_long_key(piece, length) : no_key;
+    if (TIK_LIKELY(room >= 16))
+        return tik_memo_short_key(tik_load64(piece) & keep[length][0], tik_load64(piece + 8) & keep[length][1], length);
+    uint64_t low;
+    uint64_t high;
+    tik_load_short(piece, length, &low, &high);
+    return tik_memo_short_key(low, high, length);
+}
+
+/* Learns, at once, the short pieces among these that the memo has not. */
+static void learn_ahead(tik_memo *memo, const tik_memo_key *keys, size_t count)
+{
+    tik_memo_key missing[TIK_LEARN_MOST];
+    size_t found = 0;
+    for (size_t i = 0; i < count && found < TIK_LEARN_MOST; i++)
+        if (tik_memo_length(&keys[i]) <= TIK_MEMO_SHORT &&
+            !tik_memo_find(memo->entries + tik_memo_set(memo, &keys[i]), &keys[i]))
+            missing[found++] = keys[i];
+    if (found > 1)
+        tik_memo_learn_many(memo, missing, found);
 }
 
 /*
  * The ids of consecutive pieces that end at ends[0 .. count) after `text`; the first begins at `start`.
  * `room` bytes may be read from `text` on. `store` is a constant at each call.
  */
-static inline tik_status block(tik_encoder *encoder, const uint8_t *text, size_t room, size_t start,
+static inline __attribute__((always_inline)) tik_status block(tik_encoder *encoder, const uint8_t *text, size_t room, size_t start,
                                const uint32_t *ends, size_t count, bool store, tik_sink *sink, tik_error *error)
 {
-    loaded pieces[BLOCK];
+    tik_memo_key keys[BLOCK];
     tik_memo *memo = &encoder->memo;
     size_t at = start;
-    size_t most = BLOCK * TIK_MEMO_SHORT + TIK_MEMO_IDS; /* ids that may be written */
+    size_t most = TIK_MEMO_IDS; /* ids: at most one a byte, and an entry's are written whole */
     for (size_t i = 0; i < count; i++) {
         size_t length = ends[i] - at;
-        if (TIK_LIKELY(length <= TIK_MEMO_SHORT)) {
-            load(text + at, length, room - at, &pieces[i].low, &pieces[i].high);
-            pieces[i].hash = tik_hash_short(pieces[i].low, pieces[i].high, length);
-        } else if (length <= TIK_MEMO_LONGEST) {
-            pieces[i].low = pieces[i].hash = tik_hash(text + at, length);
-            pieces[i].high = 0;
-            most += length;
-        } else
-            pieces[i].hash = 0;
-        __builtin_prefetch(memo->entries + (pieces[i].hash >> memo->shift) * TIK_MEMO_WAYS);
+        keys[i] = key_of(text + at, length, room - at);
+        __builtin_prefetch(memo->entries + tik_memo_set(memo, &keys[i]));
+        most += length <= TIK_MEMO_LONGEST ? length : 0;
         at = ends[i];
     }
     if (store) {
@@ -137,44 +142,49 @@ static inline tik_status block(tik_encoder *encoder, const uint8_t *text, size_t
         if (status != TIK_OK)
             return status;
     }
+    uint32_t *out = store ? sink->ids->data + sink->ids->length : NULL;
+    size_t total = 0;
+    bool ahead = false; /* what comes has been looked through */
     at = start;
     for (size_t i = 0; i < count; i++) {
-        size_t length = ends[i] - at;
         const uint8_t *piece = text + at;
+        const tik_memo_key *key = &keys[i];
+        const tik_memo_entry *entry = tik_memo_find(memo->entries + tik_memo_set(memo, key), key);
+        size_t length = ends[i] - at;
         at = ends[i];
-        if (TIK_UNLIKELY(length > TIK_MEMO_LONGEST)) {
+        if (TIK_UNLIKELY(entry == NULL && !ahead)) {
+            ahead = true;
+            learn_ahead(memo, key, count - i);
+            entry = tik_memo_find(memo->entries + tik_memo_set(memo, key), key);
+        }
+        if (TIK_LIKELY(entry != NULL && entry->count <= TIK_MEMO_IDS)) {
+            if (store)
+                memcpy(out + total, entry->ids, sizeof entry->ids);
+            total += entry->count;
+        } else if (length > TIK_MEMO_LONGEST) {
+            if (store)
+                sink->ids->length = (size_t)(out - sink->ids->data) + total;
+            sink->count += total;
             tik_status status = long_piece(encoder, piece, length, sink, error);
             if (status == TIK_OK && store)
                 status = tik_reserve_ids(sink->ids, most, error);
             if (status != TIK_OK)
                 return status;
-            continue;
-        }
-        const tik_memo_entry *entry = tik_memo_find(memo, pieces[i].low, pieces[i].high, pieces[i].hash, piece, length);
-        size_t got;
-        if (TIK_LIKELY(entry != NULL)) {
-            got = entry->count;
-            if (store) {
-                uint32_t *out = sink->ids->data + sink->ids->length;
-                if (TIK_LIKELY(length <= TIK_MEMO_SHORT && got <= TIK_MEMO_IDS))
-                    memcpy(out, entry->ids, sizeof entry->ids);
-                else
-                    memcpy(out,
-                           memo->spill + entry->ids[0] + (length > TIK_MEMO_SHORT ? tik_memo_words(length) : 0),
-                           got * sizeof *out);
-            }
+            out = store ? sink->ids->data + sink->ids->length : NULL;
+            total = 0;
+        } else if (entry != NULL && (length <= TIK_MEMO_SHORT || tik_memo_is(memo, entry, piece))) {
+            size_t got = entry->count - TIK_MEMO_SPILLED;
+            if (store)
+                memcpy(out + total, tik_memo_spilled(memo, entry), got * sizeof *out);
+            total += got;
         } else {
             uint32_t ids[TIK_MEMO_LONGEST];
-            got = length > TIK_MEMO_SHORT
-                      ? tik_memo_learn_long(memo, piece, length, pieces[i].hash, ids)
-                      : tik_memo_learn(memo, pieces[i].low, pieces[i].high, length, pieces[i].hash, ids);
-            if (store)
-                memcpy(sink->ids->data + sink->ids->length, ids, got * sizeof *ids);
+            total += tik_memo_learn(memo, key, piece, store ? out + total : ids);
         }
-        if (store)
-            sink->ids->length += got;
-        sink->count += got;
     }
+    if (store)
+        sink->ids->length = (size_t)(out - sink->ids->data) + total;
+    sink->count += total;
     return TIK_OK;
 }
 

@@ -7,15 +7,16 @@
 
 #include <stdlib.h>
 
+#ifdef __linux__
+#include <sys/mman.h>
+#endif
+
 #define SETS_FIRST 256                     /* 16 KiB */
 #define SETS_MOST (UINT32_C(1) << 17)      /* 8 MiB */
 #define SPILL_MOST (UINT32_C(1) << 20)     /* ids, 4 MiB */
 #define HUGE_PAGE (UINT32_C(1) << 21)
 
-#ifdef __linux__
-#include <sys/mman.h>
-#endif
-
+/* All zero. Sizes are powers of two: those of a huge page and more are whole huge pages. */
 static tik_memo_entry *new_entries(size_t sets)
 {
     size_t bytes = sets * TIK_MEMO_WAYS * sizeof(tik_memo_entry);
@@ -47,10 +48,10 @@ void tik_memo_free(tik_memo *memo)
     free(memo->spill);
 }
 
-static void put(tik_memo *memo, const tik_memo_entry *entry, uint64_t hash)
+static void put(tik_memo *memo, const tik_memo_entry *entry)
 {
-    tik_memo_entry *set = memo->entries + (hash >> memo->shift) * TIK_MEMO_WAYS;
-    if (set[0].length != 0)
+    tik_memo_entry *set = memo->entries + tik_memo_set(memo, &entry->key);
+    if (set[0].key.high != 0)
         set[1] = set[0];
     set[0] = *entry;
     memo->used++;
@@ -71,10 +72,8 @@ static void grow(tik_memo *memo)
     }
     memo->used = 0;
     for (size_t i = 0; i < old_count; i++)
-        if (old[i].length)
-            put(memo, &old[i],
-                old[i].length > TIK_MEMO_SHORT ? old[i].low
-                                               : tik_hash_short(old[i].low, old[i].high, old[i].length));
+        if (old[i].key.high != 0)
+            put(memo, &old[i]);
     free(old);
 }
 
@@ -101,9 +100,9 @@ static uint32_t *spill_room(tik_memo *memo, size_t words)
 }
 
 /* The token that the piece is, or what merging it gives; as ids. */
-static size_t work_out(const tik_vocab *vocab, const uint8_t *piece, size_t length, uint64_t hash, uint32_t *ids)
+static size_t work_out(const tik_vocab *vocab, const uint8_t *piece, size_t length, uint32_t *ids)
 {
-    uint32_t whole = length <= vocab->longest ? tik_vocab_find_hashed(vocab, piece, length, hash) : TIK_NONE;
+    uint32_t whole = tik_vocab_find(vocab, piece, length);
     size_t count = 1;
     if (whole != TIK_NONE)
         ids[0] = whole;
@@ -115,47 +114,33 @@ static size_t work_out(const tik_vocab *vocab, const uint8_t *piece, size_t leng
     return count;
 }
 
-static void make_place(tik_memo *memo)
+void tik_memo_put(tik_memo *memo, const tik_memo_key *key, const uint8_t *piece, const uint32_t *ids, size_t count)
 {
+    size_t length = tik_memo_length(key);
+    tik_memo_entry entry = {.key = *key, .count = (uint32_t)count};
     if (memo->used >= memo->sets && memo->sets < SETS_MOST)
         grow(memo);
-}
-
-size_t tik_memo_learn(tik_memo *memo, uint64_t low, uint64_t high, size_t length, uint64_t hash, uint32_t *ids)
-{
-    uint8_t piece[TIK_MEMO_SHORT];
-    for (size_t i = 0; i < 8; i++) {
-        piece[i] = (uint8_t)(low >> 8 * i);
-        piece[8 + i] = (uint8_t)(high >> 8 * i);
-    }
-    size_t count = work_out(memo->vocab, piece, length, hash, ids);
-    tik_memo_entry entry = {.low = low, .high = high, .length = (uint8_t)length, .count = (uint8_t)count};
-    uint32_t *room = entry.ids;
-    make_place(memo);
-    if (count > TIK_MEMO_IDS) {
-        room = spill_room(memo, count);
+    if (tik_memo_find(memo->entries + tik_memo_set(memo, key), key))
+        return;
+    if (length <= TIK_MEMO_SHORT && count <= TIK_MEMO_IDS)
+        memcpy(entry.ids, ids, count * sizeof *ids);
+    else {
+        size_t words = length > TIK_MEMO_SHORT ? (length + 3) / 4 : 0;
+        uint32_t *room = spill_room(memo, words + count);
         if (!room)
-            return count;
+            return;
+        if (words)
+            memcpy(room, piece, length);
+        memcpy(room + words, ids, count * sizeof *ids);
         entry.ids[0] = (uint32_t)(room - memo->spill);
+        entry.count |= TIK_MEMO_SPILLED;
     }
-    memcpy(room, ids, count * sizeof *ids);
-    put(memo, &entry, hash);
-    return count;
+    put(memo, &entry);
 }
 
-size_t tik_memo_learn_long(tik_memo *memo, const uint8_t *piece, size_t length, uint64_t hash, uint32_t *ids)
+size_t tik_memo_learn(tik_memo *memo, const tik_memo_key *key, const uint8_t *piece, uint32_t *ids)
 {
-    size_t count = work_out(memo->vocab, piece, length, hash, ids);
-    make_place(memo);
-    uint32_t *room = spill_room(memo, tik_memo_words(length) + count);
-    if (!room)
-        return count;
-    memcpy(room, piece, length);
-    memcpy(room + tik_memo_words(length), ids, count * sizeof *ids);
-    tik_memo_entry entry = {.low = hash,
-                            .ids = {(uint32_t)(room - memo->spill)},
-                            .length = (uint8_t)length,
-                            .count = (uint8_t)count};
-    put(memo, &entry, hash);
+    size_t count = work_out(memo->vocab, piece, tik_memo_length(key), ids);
+    tik_memo_put(memo, key, piece, ids, count);
     return count;
 }

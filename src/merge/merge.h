@@ -7,6 +7,7 @@
  *
  *     short.c     up to TIK_MERGE_SHORT bytes, in arrays on the stack
  *     long.c      any length in linear time, in overlapping windows; repeating text at memory speed
+ *     many.c      many short pieces at once, taking turns
  *     memo.c      what pieces came to, remembered
  */
 #ifndef TIK_MERGE_H
@@ -32,24 +33,35 @@ tik_status tik_merge_long(const tik_vocab *vocab, const uint8_t *piece, size_t l
 /* ---- The memo ------------------------------------------------------------------------------ */
 
 /* Pieces of up to so many bytes are remembered; short ones lie in the entry itself. */
-#define TIK_MEMO_LONGEST 255
-#define TIK_MEMO_SHORT 16
+#define TIK_MEMO_LONGEST TIK_MERGE_SHORT
+#define TIK_MEMO_SHORT 15
 
 /* Ids that an entry of a short piece holds itself; of one with more, ids[0] is their place in `spill`. */
 #define TIK_MEMO_IDS 3
 
 /*
- * A short piece: `low` and `high` are its bytes, padded with zeros. A longer one: `low` is its hash,
- * `high` 0, ids[0] the place in `spill` of its bytes (padded to whole words of 4), its ids behind them.
+ * What a piece is known by. Short: all its bytes (`low`, and `high` below the top byte) and its length
+ * (the top byte). Longer: its hash (`low`), its length (`high` below the top byte), TIK_MEMO_LONG on top.
  */
-typedef struct tik_memo_entry {
+typedef struct tik_memo_key {
     uint64_t low;
     uint64_t high;
+} tik_memo_key;
+
+#define TIK_MEMO_LONG 0x80u
+#define TIK_MEMO_NEVER 0xFFu /* on top of the key of a piece that is not remembered */
+
+/*
+ * Of a longer piece ids[0] is the place in `spill` of its bytes (padded to whole words of 4), its ids
+ * behind them. A free entry has the key 0.
+ */
+typedef struct tik_memo_entry {
+    tik_memo_key key;
     uint32_t ids[TIK_MEMO_IDS];
-    uint8_t length; /* bytes of the piece; 0: the entry is free */
-    uint8_t count;  /* ids */
-    uint16_t unused;
+    uint32_t count; /* ids; TIK_MEMO_SPILLED more if they lie in the spill */
 } tik_memo_entry;
+
+#define TIK_MEMO_SPILLED 0x10000u
 
 #define TIK_MEMO_WAYS 2 /* entries of a set: one cache line */
 
@@ -68,32 +80,61 @@ typedef struct tik_memo {
 tik_status tik_memo_init(tik_memo *memo, const tik_vocab *vocab, tik_error *error);
 void tik_memo_free(tik_memo *memo);
 
-/* Where a long piece's ids lie in the spill, behind its bytes. */
-static inline size_t tik_memo_words(size_t length)
+static inline tik_memo_key tik_memo_short_key(uint64_t low, uint64_t high, size_t length)
 {
-    return (length + 3) / 4;
+    return (tik_memo_key){low, high | (uint64_t)length << 56};
 }
 
-/* The entry of a piece, NULL if the memo has it not. `piece` is read for a long one only. */
-static inline const tik_memo_entry *tik_memo_find(const tik_memo *memo, uint64_t low, uint64_t high, uint64_t hash,
-                                                  const uint8_t *piece, size_t length)
+static inline tik_memo_key tik_memo_long_key(const uint8_t *piece, size_t length)
 {
-    const tik_memo_entry *set = memo->entries + (hash >> memo->shift) * TIK_MEMO_WAYS;
-    for (int way = 0; way < TIK_MEMO_WAYS; way++)
-        if (set[way].low == low && set[way].high == high && set[way].length == length &&
-            (TIK_LIKELY(length <= TIK_MEMO_SHORT) || memcmp(memo->spill + set[way].ids[0], piece, length) == 0))
-            return &set[way];
-    return NULL;
+    return (tik_memo_key){tik_hash(piece, length), (uint64_t)TIK_MEMO_LONG << 56 | length};
+}
+
+static inline size_t tik_memo_length(const tik_memo_key *key)
+{
+    size_t top = (size_t)(key->high >> 56);
+    return top == TIK_MEMO_LONG ? (size_t)(key->high & 0xFFFFFF) : top;
+}
+
+/* The set where a piece would be. */
+static inline size_t tik_memo_set(const tik_memo *memo, const tik_memo_key *key)
+{
+    return (size_t)((key->low * TIK_HASH_A ^ key->high * TIK_HASH_B) >> memo->shift) * TIK_MEMO_WAYS;
+}
+
+/* The entry of the key in its set, NULL if there is none. Which of the two it is, no branch can guess. */
+static inline const tik_memo_entry *tik_memo_find(const tik_memo_entry *set, const tik_memo_key *key)
+{
+    bool second = ((set[0].key.low ^ key->low) | (set[0].key.high ^ key->high)) != 0;
+    const tik_memo_entry *entry = set + second;
+    return ((entry->key.low ^ key->low) | (entry->key.high ^ key->high)) == 0 ? entry : NULL;
+}
+
+/* The ids of a spilled entry. */
+static inline const uint32_t *tik_memo_spilled(const tik_memo *memo, const tik_memo_entry *entry)
+{
+    size_t length = tik_memo_length(&entry->key);
+    return memo->spill + entry->ids[0] + (length > TIK_MEMO_SHORT ? (length + 3) / 4 : 0);
+}
+
+/* Whether the entry of a longer piece is really that piece's: equal hashes are no proof. */
+static inline bool tik_memo_is(const tik_memo *memo, const tik_memo_entry *entry, const uint8_t *piece)
+{
+    return memcmp(memo->spill + entry->ids[0], piece, tik_memo_length(&entry->key)) == 0;
 }
 
 /*
- * The ids of a piece of 1 to TIK_MEMO_SHORT bytes that the memo has not: looked up or merged, remembered,
- * written to `ids` (room for as many as bytes). Returns how many. Lack of memory only keeps the memo from
- * growing.
+ * The ids of a piece of 1 to TIK_MEMO_LONGEST bytes that the memo has not: looked up or merged,
+ * remembered, written to `ids` (room for as many as bytes). Returns how many. Lack of memory only keeps
+ * the memo from growing.
  */
-size_t tik_memo_learn(tik_memo *memo, uint64_t low, uint64_t high, size_t length, uint64_t hash, uint32_t *ids);
+size_t tik_memo_learn(tik_memo *memo, const tik_memo_key *key, const uint8_t *piece, uint32_t *ids);
 
-/* The same for TIK_MEMO_SHORT + 1 to TIK_MEMO_LONGEST bytes; `hash` is tik_hash of them. */
-size_t tik_memo_learn_long(tik_memo *memo, const uint8_t *piece, size_t length, uint64_t hash, uint32_t *ids);
+/* Learns up to TIK_LEARN_MOST short pieces at once. The memo may not have all of them afterwards. */
+#define TIK_LEARN_MOST 64
+void tik_memo_learn_many(tik_memo *memo, const tik_memo_key *keys, size_t count);
+
+/* Remembers what a piece came to (`piece` is read for a long one only); does nothing if it is known. */
+void tik_memo_put(tik_memo *memo, const tik_memo_key *key, const uint8_t *piece, const uint32_t *ids, size_t count);
 
 #endif

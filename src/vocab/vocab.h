@@ -99,6 +99,20 @@ static inline size_t tik_vocab_length(const tik_vocab *vocab, uint32_t index)
     return vocab->starts[index + 1] - vocab->starts[index];
 }
 
+/* The first token that has the hash's tag where the hash points to, TIK_NONE if there is none: not checked. */
+static inline uint32_t tik_vocab_candidate(const tik_vocab *vocab, uint64_t hash)
+{
+    uint32_t mask = (UINT32_C(1) << (64 - vocab->piece_shift)) - 1;
+    uint32_t tag = (uint32_t)(hash & 0x7FF);
+    for (uint32_t slot = (uint32_t)(hash >> vocab->piece_shift);; slot = (slot + 1) & mask) {
+        uint32_t entry = vocab->piece_slots[slot];
+        if (entry == 0)
+            return TIK_NONE;
+        if (entry >> 21 == tag)
+            return (entry & 0x1FFFFF) - 1;
+    }
+}
+
 /* The token whose bytes these are, TIK_NONE if there is none; `hash` is tik_hash of them. */
 static inline uint32_t tik_vocab_find_hashed(const tik_vocab *vocab, const uint8_t *piece, size_t length,
                                              uint64_t hash)
@@ -140,18 +154,25 @@ static inline uint64_t tik_hash_pair(uint32_t left, uint32_t right)
  * itself (each step takes the lowest rank, then the leftmost, of all pairs, hence of the stretch's). So
  * when two parts that make up a token stand side by side, they are a state of the token's own merging
  * with two parts, and there is only one such state.
+ *
+ * `slot` is where the pair's hash points to, so that it can be asked for beforehand.
  */
-static inline uint32_t tik_vocab_pair(const tik_vocab *vocab, uint32_t left, uint32_t right)
+static inline uint32_t tik_vocab_pair_from(const tik_vocab *vocab, uint32_t left, uint32_t right, uint32_t slot)
 {
     uint64_t key = (uint64_t)left << 21 | right;
     uint32_t mask = (UINT32_C(1) << (64 - vocab->pair_shift)) - 1;
-    for (uint32_t slot = (uint32_t)(tik_hash_pair(left, right) >> vocab->pair_shift);; slot = (slot + 1) & mask) {
+    for (;; slot = (slot + 1) & mask) {
         uint64_t entry = vocab->pair_slots[slot];
         if (entry >> 21 == key && entry != 0)
             return (uint32_t)(entry & 0x1FFFFF) - 1;
         if (entry == 0)
             return TIK_NONE;
     }
+}
+
+static inline uint32_t tik_vocab_pair(const tik_vocab *vocab, uint32_t left, uint32_t right)
+{
+    return tik_vocab_pair_from(vocab, left, right, (uint32_t)(tik_hash_pair(left, right) >> vocab->pair_shift));
 }
 
 /* Whether merging the bytes of the token by themselves gives the token. */
