@@ -706,6 +706,116 @@ typedef struct tik_step {
 TIK_API tik_status tik_explain(const tik_encoding *encoding, const char *piece, size_t length, tik_step *steps,
                                size_t capacity, size_t *count, tik_error *error);
 
+/* ---- Models: windows and prices ------------------------------------------------------------ */
+
+/*
+ * Money, exactly: whole units of a currency and parts of 10^-12. Prices and costs are never negative and
+ * never pass through floating point.
+ */
+typedef struct tik_amount {
+    uint64_t whole;
+    uint64_t parts; /* less than 10^12 */
+} tik_amount;
+
+/* Reads decimal digits, with at most 12 after a point: "0.50". TIK_ERROR_ARGUMENT, TIK_ERROR_LIMIT. */
+TIK_API tik_status tik_amount_parse(const char *text, tik_amount *amount, tik_error *error);
+
+#define TIK_AMOUNT_TEXT 34u           /* bytes that any amount takes as text, its zero included */
+#define TIK_AMOUNT_EXACT 0xFFFFFFFFu /* all decimals that are not zero, at least two */
+
+/*
+ * Writes an amount with `decimals` (at most 12) digits after the point, rounded to the nearest, a half
+ * upwards; or exactly, with TIK_AMOUNT_EXACT. Zero-terminated. Returns its length in bytes.
+ */
+TIK_API size_t tik_amount_text(tik_amount amount, unsigned decimals, char text[TIK_AMOUNT_TEXT]);
+
+/* TIK_ERROR_LIMIT if the result has more than 2^64 - 1 whole units, in both. */
+TIK_API tik_status tik_amount_add(tik_amount a, tik_amount b, tik_amount *sum, tik_error *error);
+TIK_API tik_status tik_amount_times(tik_amount amount, uint64_t count, tik_amount *product, tik_error *error);
+
+/* What a million tokens cost. Prices have at most 6 decimals, so that each token's is an exact amount. */
+typedef struct tik_rates {
+    tik_amount input;
+    tik_amount cached; /* of input tokens that the service reads from its cache */
+    tik_amount output;
+    bool has_cached; /* else they cost as much as other input */
+    bool has_output; /* else there is none, as for embeddings */
+} tik_rates;
+
+/* What is known of a model. Strings live as long as the list that they come from. */
+typedef struct tik_model_info {
+    size_t size;          /* sizeof(tik_model_info), set by the caller */
+    const char *name;     /* as the list has it: "gpt-4o" for "gpt-4o-2024-11-20" */
+    const char *encoding; /* NULL if it is not known */
+    size_t window;        /* tokens of input and answer together; 0 if not known */
+    bool has_rates;
+    tik_rates rates;
+    uint64_t long_above;  /* an input of more tokens than this is charged at `long_rates`; 0: there are none */
+    tik_rates long_rates;
+    const char *currency; /* as "USD" */
+    const char *date;     /* YYYY-MM-DD: when the prices were taken down; NULL if not known */
+    const char *since;    /* since when they hold; NULL if not known */
+    const char *source;   /* who says so; NULL if not known */
+} tik_model_info;
+#define TIK_MODEL_INFO_INIT                                                                                  \
+    {                                                                                                        \
+        sizeof(tik_model_info), 0, 0, 0, false, { { 0, 0 }, { 0, 0 }, { 0, 0 }, false, false }, 0,           \
+        { { 0, 0 }, { 0, 0 }, { 0, 0 }, false, false }, 0, 0, 0, 0                                           \
+    }
+
+/* A list of models with windows and prices. NULL wherever one is taken means the built-in one. */
+typedef struct tik_prices tik_prices;
+
+/* Reads a list from a file (JSON, see docs/prices.md). TIK_ERROR_IO, TIK_ERROR_FORMAT, TIK_ERROR_MEMORY. */
+TIK_API tik_status tik_prices_open(const char *path, tik_prices **prices, tik_error *error);
+
+/* Frees it. NULL is allowed. */
+TIK_API void tik_prices_close(tik_prices *prices);
+
+/* Model `index` of a list; false past the last. */
+TIK_API bool tik_prices_at(const tik_prices *prices, size_t index, tik_model_info *info);
+
+/*
+ * What a list says of a model: the one of exactly that name, else the one with the longest prefix of it.
+ * TIK_ERROR_NAME with the nearest names.
+ */
+TIK_API tik_status tik_prices_find(const tik_prices *prices, const char *model, tik_model_info *info,
+                                   tik_error *error);
+
+/* What one call uses, and how often it is made. */
+typedef struct tik_usage {
+    size_t size;     /* sizeof(tik_usage) */
+    uint64_t input;  /* tokens of input, the cached ones among them */
+    uint64_t cached;
+    uint64_t output;
+    uint64_t calls;
+} tik_usage;
+#define TIK_USAGE_INIT { sizeof(tik_usage), 0, 0, 0, 1 }
+
+/* What all calls together cost. The parts are exact, and so is their sum. */
+typedef struct tik_cost {
+    size_t size;      /* sizeof(tik_cost), set by the caller */
+    tik_amount input; /* without the cached tokens */
+    tik_amount cached;
+    tik_amount output;
+    tik_amount total;
+    bool is_long; /* charged at the rates of long inputs */
+} tik_cost;
+#define TIK_COST_INIT { sizeof(tik_cost), { 0, 0 }, { 0, 0 }, { 0, 0 }, { 0, 0 }, false }
+
+/*
+ * Tokens times rates times calls, without rounding. Of `info` the rates and `long_above` are used.
+ * TIK_ERROR_NAME if it has none, or none of output and there is some; TIK_ERROR_ARGUMENT for more cached
+ * tokens than input; TIK_ERROR_LIMIT for rates of more than 6 decimals, or a cost too large for an amount.
+ */
+TIK_API tik_status tik_cost_of(const tik_model_info *info, const tik_usage *usage, tik_cost *cost, tik_error *error);
+
+/*
+ * Into how many calls a text must be parted so that each, with `reserve` tokens for its answer, fits a
+ * window. TIK_ERROR_LIMIT if the reserve leaves no room for a token.
+ */
+TIK_API tik_status tik_window_parts(size_t tokens, size_t window, size_t reserve, size_t *parts, tik_error *error);
+
 #ifdef __cplusplus
 }
 #endif

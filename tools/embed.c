@@ -1,13 +1,13 @@
 /*
- * embed: run by the build. Reads the manifests and the model names of vocab/, checks each rank file
- * against its SHA-256, lays its tables out, and writes into the output folder
+ * embed: run by the build. Reads the manifests, model names and prices of vocab/, checks each rank
+ * file against its SHA-256, lays its tables out, and writes into the output folder
  *
- *     registry_data.c        manifests and model names as C data
+ *     registry_data.c        manifests, model names and prices as C data
  *     embedded_data.c        the embedded tables, taken in by .incbin (as C arrays they would take
  *                            minutes and gigabytes to compile)
  *     RANK_FILE.tables       what it takes in
  *
- * usage: embed OUTPUT_FOLDER all|none|NAME,… native|swapped MODELS.json MANIFEST.json…
+ * usage: embed OUTPUT_FOLDER all|none|NAME,… native|swapped MODELS.json PRICES.json MANIFEST.json…
  */
 #include <jansson.h>
 #include <stdio.h>
@@ -18,7 +18,7 @@
 #include "registry/registry.h"
 #include "vocab/vocab.h"
 
-enum { MOST_FILES = 64 };
+enum { MOST_FILES = 64, FIRST_MANIFEST = 6 /* among the arguments */ };
 
 static _Noreturn void stop(const char *what, const char *why)
 {
@@ -137,14 +137,86 @@ static size_t write_models(FILE *out, const json_t *models, bool is_prefix)
     return json_object_size(models);
 }
 
-static void write_registry(const char *folder, tik_manifest *const *manifests, size_t count, const char *models_path)
+static void write_names(FILE *out, const char *what, size_t index, const char *const *names, size_t count)
+{
+    if (count == 0)
+        return;
+    fprintf(out, "static const char *const price_%s_%zu[] = {", what, index);
+    for (size_t i = 0; i < count; i++) {
+        write_string(out, names[i], strlen(names[i]));
+        fputs(i + 1 < count ? ", " : "};\n", out);
+    }
+}
+
+static void write_name_list(FILE *out, const char *what, size_t index, size_t count)
+{
+    if (count > 0)
+        fprintf(out, "price_%s_%zu, %zu, ", what, index, count);
+    else
+        fputs("0, 0, ", out);
+}
+
+static void write_amount(FILE *out, tik_amount amount)
+{
+    fprintf(out, "{%lluu, %lluu}, ", (unsigned long long)amount.whole, (unsigned long long)amount.parts);
+}
+
+static void write_rates(FILE *out, const tik_rates *rates)
+{
+    fputc('{', out);
+    write_amount(out, rates->input);
+    write_amount(out, rates->cached);
+    write_amount(out, rates->output);
+    fprintf(out, "%d, %d}, ", rates->has_cached, rates->has_output);
+}
+
+static void write_prices(FILE *out, const char *path)
+{
+    tik_error error;
+    tik_prices *prices;
+    tik_bytes json = read_file(path);
+    if (tik_prices_parse(json.data, json.length, path, &prices, &error) != TIK_OK)
+        stop(path, error.message);
+    tik_bytes_free(&json);
+    for (size_t i = 0; i < prices->count; i++) {
+        const tik_price_entry *entry = &prices->entries[i];
+        write_names(out, "names", i, entry->names, entry->name_count);
+        write_names(out, "prefixes", i, entry->prefixes, entry->prefix_count);
+    }
+    fputs("static const tik_price_entry price_entries[] = {\n", out);
+    for (size_t i = 0; i < prices->count; i++) {
+        const tik_price_entry *entry = &prices->entries[i];
+        fputs("    {", out);
+        write_string(out, entry->name, strlen(entry->name));
+        fputs(", ", out);
+        write_name_list(out, "names", i, entry->name_count);
+        write_name_list(out, "prefixes", i, entry->prefix_count);
+        fprintf(out, "%zu, %d, ", entry->window, entry->has_rates);
+        write_rates(out, &entry->rates);
+        fprintf(out, "%lluu, ", (unsigned long long)entry->long_above);
+        write_rates(out, &entry->long_rates);
+        write_optional(out, entry->since);
+        fputs("},\n", out);
+    }
+    fputs("};\nconst tik_prices tik_public_prices = {", out);
+    write_optional(out, prices->currency);
+    fputs(", ", out);
+    write_optional(out, prices->date);
+    fputs(", ", out);
+    write_optional(out, prices->source);
+    fprintf(out, ", price_entries, %zu, 0, 0};\n", prices->count);
+    tik_prices_close(prices);
+}
+
+static void write_registry(const char *folder, tik_manifest *const *manifests, size_t count, const char *models_path,
+                           const char *prices_path)
 {
     json_error_t fault;
     json_t *models = json_load_file(models_path, JSON_REJECT_DUPLICATES, &fault);
     if (!models)
         stop(models_path, fault.text);
     FILE *out = create(folder, "registry_data.c");
-    fputs("/* Written by tools/embed.c from the manifests and models.json of vocab/. */\n"
+    fputs("/* Written by tools/embed.c from the manifests, models.json and prices.json of vocab/. */\n"
           "#include \"registry/registry.h\"\n\n",
           out);
     for (size_t i = 0; i < count; i++)
@@ -156,7 +228,8 @@ static void write_registry(const char *folder, tik_manifest *const *manifests, s
     fputs("const tik_model_name tik_model_names[] = {\n", out);
     size_t names = write_models(out, json_object_get(models, "models"), false);
     names += write_models(out, json_object_get(models, "prefixes"), true);
-    fprintf(out, "};\nconst size_t tik_model_name_count = %zu;\n", names);
+    fprintf(out, "};\nconst size_t tik_model_name_count = %zu;\n\n", names);
+    write_prices(out, prices_path);
     finish(out, "registry_data.c");
     json_decref(models);
 }
@@ -224,24 +297,24 @@ static void lay_out(const char *folder, const char *vocab_folder, const tik_mani
 
 int main(int argc, char **argv)
 {
-    if (argc < 6 || argc - 5 > MOST_FILES)
-        stop("usage", "embed OUTPUT_FOLDER all|none|NAME,... native|swapped MODELS.json MANIFEST.json...");
+    if (argc <= FIRST_MANIFEST || argc - FIRST_MANIFEST > MOST_FILES)
+        stop("usage", "embed OUTPUT_FOLDER all|none|NAME,... native|swapped MODELS.json PRICES.json MANIFEST.json...");
     const char *folder = argv[1];
     const char *list = argv[2];
     bool swapped = strcmp(argv[3], "swapped") == 0;
-    size_t count = (size_t)argc - 5;
+    size_t count = (size_t)(argc - FIRST_MANIFEST);
     tik_manifest *manifests[MOST_FILES];
     const tik_manifest *embedded[MOST_FILES]; /* the first manifest of each rank file */
     size_t embedded_count = 0;
     for (size_t i = 0; i < count; i++) {
         tik_error error;
-        tik_bytes json = read_file(argv[5 + i]);
-        if (tik_manifest_parse(json.data, json.length, argv[5 + i], &manifests[i], &error) != TIK_OK)
-            stop(argv[5 + i], error.message);
+        tik_bytes json = read_file(argv[FIRST_MANIFEST + i]);
+        if (tik_manifest_parse(json.data, json.length, argv[FIRST_MANIFEST + i], &manifests[i], &error) != TIK_OK)
+            stop(argv[FIRST_MANIFEST + i], error.message);
         tik_bytes_free(&json);
     }
     check_list(list, manifests, count);
-    write_registry(folder, manifests, count, argv[4]);
+    write_registry(folder, manifests, count, argv[4], argv[5]);
 
     for (size_t i = 0; i < count; i++) {
         size_t known = 0;
@@ -249,10 +322,10 @@ int main(int argc, char **argv)
             known++;
         if (known < embedded_count || !is_listed(list, manifests[i]->name))
             continue;
-        char *vocab_folder = strdup(argv[5 + i]);
+        char *vocab_folder = strdup(argv[FIRST_MANIFEST + i]);
         char *slash = vocab_folder ? strrchr(vocab_folder, '/') : NULL;
         if (!slash)
-            stop(argv[5 + i], "must be given with its folder");
+            stop(argv[FIRST_MANIFEST + i], "must be given with its folder");
         *slash = 0;
         lay_out(folder, vocab_folder, manifests[i], swapped);
         free(vocab_folder);

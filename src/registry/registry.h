@@ -39,6 +39,38 @@ tik_status tik_manifest_parse(const char *json, size_t length, const char *sourc
                               tik_error *error);
 void tik_manifest_free(tik_manifest *manifest);
 
+/* A model of a list of prices. */
+typedef struct tik_price_entry {
+    const char *name;
+    const char *const *names; /* others that mean the same */
+    size_t name_count;
+    const char *const *prefixes; /* of names that mean the same */
+    size_t prefix_count;
+    size_t window;
+    bool has_rates;
+    tik_rates rates;
+    uint64_t long_above;
+    tik_rates long_rates;
+    const char *since;
+} tik_price_entry;
+
+struct tik_prices {
+    const char *currency;
+    const char *date;
+    const char *source;
+    const tik_price_entry *entries;
+    size_t count;
+    void *document;     /* the JSON value that the strings lie in; NULL for the compiled-in list */
+    const char **names; /* of all entries; NULL for the compiled-in list */
+};
+
+/* The compiled-in list, vocab/prices.json. */
+extern const tik_prices tik_public_prices;
+
+/* Reads a list of prices from JSON text. `source` names it in messages. TIK_ERROR_FORMAT, TIK_ERROR_MEMORY. */
+tik_status tik_prices_parse(const char *json, size_t length, const char *source, tik_prices **prices,
+                            tik_error *error);
+
 /* For qsort: special tokens in order of id; those that share an id in order of text. */
 int tik_special_order(const void *a, const void *b);
 
