@@ -204,7 +204,7 @@ typedef struct tik_options {
     size_t size;              /* sizeof(tik_options) */
     tik_set allowed;          /* these become their ids; where several begin at one place, the longest */
     tik_set disallowed;       /* these are refused with TIK_ERROR_SPECIAL; any other is ordinary text */
-    const char *const *allowed_list; /* zero-terminated names, for TIK_SET_LISTED */
+    const char *const *allowed_list; /* zero-terminated, for TIK_SET_LISTED; a name with a zero byte can't be listed */
     size_t allowed_count;
     const char *const *disallowed_list;
     size_t disallowed_count;

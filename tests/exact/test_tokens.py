@@ -34,7 +34,8 @@ def test_every_id_has_the_bytes_of_the_reference(name):
     here, there = mine(name), reference.encoding(name)
     ranks = {**there._mergeable_ranks, **{text.encode("utf-8"): token for text, token in there._special_tokens.items()}}
     for data, token in ranks.items():
-        assert here.decode_single_token_bytes(token) == data
+        # Two special tokens of o200k_harmony share an id: its bytes are those of one of them.
+        assert here.decode_single_token_bytes(token) == there.decode_single_token_bytes(token)
         assert here.encode_single_token(data) == token
     known = set(ranks.values())
     for token in [*(t for t in range(here.n_vocab + 20) if t not in known), 2**31 - 1, 2**31, 2**32 - 1]:
