@@ -9,12 +9,12 @@
 
 enum {
     ATTEMPTS = 4,
-    FIRST_PAUSE = 500, /* milliseconds, doubled after each attempt */
+    FIRST_PAUSE = 60, /* part of the stall time-out: half a second, and doubled after each attempt */
     MOST_REDIRECTS = 5,
     CONNECT_TIMEOUT = 15, /* seconds */
     STALL_TIMEOUT = 30,   /* seconds in which less than STALL_SPEED bytes come in each */
     STALL_SPEED = 1000,
-    LONGEST_TIMEOUT = 86400
+    LONGEST_TIMEOUT = 3600
 };
 
 #define LIBTIK_AGENT "libtik/" TIK_VERSION
@@ -291,7 +291,7 @@ tik_status download(const tik_fetch_request *request, const char *path, tik_byte
     if (!t.curl)
         return tik_fail(error, TIK_ERROR_MEMORY, "libcurl: no memory");
     tik_status status = prepare(&t);
-    unsigned pause = FIRST_PAUSE;
+    unsigned pause = (unsigned)timeout(STALL_TIMEOUT) * 1000 / FIRST_PAUSE;
     for (unsigned tries = 1; status == TIK_OK; tries++, pause *= 2) {
         bool again;
         status = attempt(&t, &again);

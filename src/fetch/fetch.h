@@ -11,7 +11,8 @@
  *                         the cache folder; set but empty: no cache
  *     XDG_CACHE_HOME      else the folder `tik` in it, or in ~/.cache (macOS: ~/Library/Caches)
  *     TIK_OFFLINE         set, and neither empty nor 0: the network is not used
- *     TIK_FETCH_TIMEOUT   seconds for connecting and for a stalled transfer, instead of 15 and 30
+ *     TIK_FETCH_TIMEOUT   seconds for connecting and for a stalled transfer, instead of 15 and 30; the
+ *                         pauses between attempts change in proportion
  *     https_proxy, no_proxy, …               as libcurl reads them
  *     CURL_CA_BUNDLE, else SSL_CERT_FILE, SSL_CERT_DIR
  *                         trusted certificates, instead of the system's
@@ -41,8 +42,8 @@ typedef struct tik_fetch_request {
     tik_error *stored;
 } tik_fetch_request;
 
-/* The default of size_limit: several times what 2^21 tokens take. */
-#define TIK_FETCH_LIMIT ((size_t)256 << 20)
+/* The default of size_limit: more than what 2^21 tokens take, the most that a vocabulary may have. */
+#define TIK_FETCH_LIMIT ((size_t)64 << 20)
 
 typedef struct tik_fetch_api {
     unsigned version; /* TIK_FETCH_VERSION of its build */
