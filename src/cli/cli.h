@@ -45,6 +45,7 @@ enum {
     CLI_FILES0_FROM,
     CLI_AT,
     CLI_GRAPHEMES,
+    CLI_PRICES,
     CLI_OWN = 512
 };
 
@@ -67,6 +68,7 @@ enum {
 #define CLI_OPTION_SPECIAL                                                                                  \
     {CLI_SPECIAL, "special", "text|reject|all|NAME,...",                                                    \
      "special tokens written in the text: ordinary text (default), refused, all or the named ones taken"}
+#define CLI_OPTION_PRICES {CLI_PRICES, "prices", "FILE", "windows and prices from this list (see docs/prices.md)"}
 #define CLI_OPTION_JSON {CLI_JSON, "json", NULL, "the result as JSON"}
 #define CLI_OPTION_THREADS {'j', "threads", "N", "threads to use; all cores if not given"}
 /* Ends every table. */
@@ -113,7 +115,8 @@ struct cli_call {
     char **operands;
 
     cli_names encodings; /* -e, in order: each occurrence */
-    const char *model;
+    cli_names models;    /* -m, in order: each occurrence */
+    const char *model;   /* the last of them */
     const char *manifest;
     bool json;
     tik_cut_options cut; /* --at, --graphemes; its `special` is `options` */
@@ -123,6 +126,7 @@ struct cli_call {
     cli_names include;
     cli_names exclude;
     const char *files0_from;
+    const char *prices;
 
     int status; /* the worst that a part of the work came to; cli_blame raises it */
 };
@@ -150,6 +154,15 @@ int cli_choice(cli_call *call, const char *const *choices);
 
 /* Opens what -e, -m or --manifest name, or the default. NULL with a message otherwise. */
 tik_encoding *cli_open_encoding(cli_call *call);
+
+/*
+ * The list that --prices names; NULL stands for the built-in one. False with a message otherwise. Release
+ * with tik_prices_close.
+ */
+bool cli_open_prices(cli_call *call, tik_prices **prices);
+
+/* "genai-prices 0.2.3, 2026-11-10 (21 days old)" into `text`: where prices come from and how old they are. */
+void cli_price_age(const tik_model_info *info, char *text, size_t room);
 
 /* ---- Messages: standard error, each line beginning with "tik: " ------------------------------ */
 
@@ -271,6 +284,7 @@ void cli_parallel(size_t count, unsigned threads, void (*work)(void *context, si
 extern const cli_command cli_count;
 extern const cli_command cli_encode;
 extern const cli_command cli_decode;
+extern const cli_command cli_cost;
 extern const cli_command cli_truncate;
 extern const cli_command cli_chunk;
 extern const cli_command cli_vocab;

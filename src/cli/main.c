@@ -10,6 +10,7 @@ static const cli_command *const commands[] = {
     &cli_count,
     &cli_encode,
     &cli_decode,
+    &cli_cost,
     &cli_truncate,
     &cli_chunk,
     &cli_vocab,
@@ -180,6 +181,7 @@ static int run_command(int argc, char **argv)
     call.options.threads = TIK_ALL_THREADS;
     int status = command->run(&call);
     cli_names_free(&call.encodings);
+    cli_names_free(&call.models);
     cli_names_free(&call.specials);
     cli_names_free(&call.include);
     cli_names_free(&call.exclude);

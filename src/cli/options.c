@@ -175,9 +175,13 @@ static int take_common(cli_call *call, int id)
         break;
     case 'm':
         call->model = call->argument;
+        good = take_name(&call->models, call->argument);
         break;
     case CLI_MANIFEST:
         call->manifest = call->argument;
+        break;
+    case CLI_PRICES:
+        call->prices = call->argument;
         break;
     case CLI_JSON:
         call->json = true;
@@ -262,7 +266,7 @@ bool cli_only_common_options(cli_call *call)
 
 tik_encoding *cli_open_encoding(cli_call *call)
 {
-    size_t given = call->encodings.length + (call->model ? 1 : 0) + (call->manifest ? 1 : 0);
+    size_t given = call->encodings.length + call->models.length + (call->manifest ? 1 : 0);
     if (given > 1) {
         cli_say("%s: give one of --encoding, --model and --manifest, once", call->command->name);
         return NULL;
