@@ -2,6 +2,8 @@
 
 import base64
 import contextlib
+import ctypes
+import fcntl
 import hashlib
 import http.server
 import json
@@ -420,8 +422,6 @@ def test_leftovers_of_killed_processes(place, server):
 
 def test_file_being_written_is_left_alone(place):
     """A temporary file that a living process holds is not removed."""
-    import fcntl
-
     place.cache.mkdir()
     held = place.cache / (place.cached.name + ".tik-1-0.tmp")
     with open(held, "wb") as file:
@@ -709,3 +709,72 @@ def test_command_called_by_other_names(place, tmp_path):
     env = {**place.environment(), "PATH": f"{folder}:{os.environ['PATH']}"}
     result = subprocess.run("tik vocab verify gpt2", shell=True, env=env, cwd="/", capture_output=True)
     assert (result.returncode, result.stderr) == (0, b"")
+
+
+# ---- From a program, through the shared library ------------------------------------------------
+
+PROGRESS = ctypes.CFUNCTYPE(ctypes.c_bool, ctypes.c_void_p, ctypes.c_uint64, ctypes.c_uint64)
+OK, CANCELLED = 0, 14
+
+
+@pytest.fixture
+def fetch(place, build, monkeypatch):
+    """Calls tik_vocab_file_fetch in this process, with a progress callback; gives the status."""
+    library = next(iter(sorted((build / "src").glob("libtik.*dylib")) or sorted((build / "src").glob("libtik.so*"))))
+    tik = ctypes.CDLL(str(library))
+    for name in ["TIKTOKEN_CACHE_DIR", "TIK_OFFLINE", "TIK_FETCH_MODULE", "http_proxy", "HTTP_PROXY", "all_proxy",
+                 "ALL_PROXY"]:
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("TIK_CACHE_DIR", str(place.cache))
+    monkeypatch.setenv("TIK_FETCH_TIMEOUT", "1")
+
+    def call(progress=PROGRESS()):
+        file = ctypes.c_void_p()
+        assert tik.tik_vocab_file_open_manifest(str(place.manifest).encode(), ctypes.byref(file), None) == OK
+        status = tik.tik_vocab_file_fetch(file, ctypes.c_bool(False), progress, None, None, None)
+        tik.tik_vocab_file_close(file)
+        return status
+
+    return call
+
+
+def test_several_threads_at_once(place, server, fetch):
+    server.answer = lambda request, number: (time.sleep(0.3), request.body(GOOD))
+    statuses = []
+    threads = [threading.Thread(target=lambda: statuses.append(fetch())) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+    assert statuses == [OK] * 8
+    assert len(server.seen) == 1 and place.is_clean() and place.files()
+
+
+def test_progress_callback(place, fetch):
+    steps = []
+    assert fetch(PROGRESS(lambda context, done, total: not steps.append((done, total)))) == OK
+    assert steps[-1] == (len(GOOD), len(GOOD))
+    assert all(a[0] <= b[0] for a, b in zip(steps, steps[1:]))
+
+
+@pytest.mark.parametrize("when", ["at once", "in the middle", "between attempts", "waiting for another"])
+def test_cancelled_by_the_callback(place, server, fetch, when):
+    if when == "in the middle":
+        server.answer = stall
+        go_on = lambda context, done, total: done == 0
+    elif when == "between attempts":
+        server.answer = lambda request, number: request.body(b"", status=503)
+        go_on = lambda context, done, total: not server.seen
+    else:
+        go_on = lambda context, done, total: False
+    if when == "waiting for another":
+        place.cache.mkdir()
+        lock = place.cache / (place.cached.name + ".tik.lock")
+        with open(lock, "wb") as file:
+            fcntl.flock(file, fcntl.LOCK_EX)
+            assert fetch(PROGRESS(go_on)) == CANCELLED
+        assert server.seen == []
+        lock.unlink()
+    else:
+        assert fetch(PROGRESS(go_on)) == CANCELLED
+    assert place.files() == []
