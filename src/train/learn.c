@@ -93,6 +93,7 @@ tik_status tik_learner_new(const tik_rules *rules, tik_lexicon *lexicon, tik_lea
     learner->rules = *rules;
     if (learner->rules.min_count == 0)
         learner->rules.min_count = 1;
+    learner->floor = UINT64_MAX; /* it sinks when the first pair is asked for */
     learner->lexicon = lexicon;
     *out = learner;
     return TIK_OK;
