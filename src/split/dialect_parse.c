@@ -841,6 +841,7 @@ static bool read_braces(parser *p, size_t *at, size_t *least, size_t *most)
 
 static syntax_node *parse_piece(parser *p, size_t depth)
 {
+    size_t begin = after_space(p, p->at);
     syntax_node *child = parse_atom(p, depth);
     if (!child)
         return NULL;
@@ -874,7 +875,7 @@ static syntax_node *parse_piece(parser *p, size_t depth)
     skip_space(p);
     bool greedy = byte_at(p, p->at) != '?';
     p->at += !greedy;
-    syntax_node *made = wrap(p, NODE_REPEAT, child->offset, child);
+    syntax_node *made = wrap(p, NODE_REPEAT, begin, child);
     if (!made)
         return NULL;
     made->least = least;
@@ -883,7 +884,7 @@ static syntax_node *parse_piece(parser *p, size_t depth)
     if (byte_at(p, p->at) != '+')
         return made;
     p->at++;
-    return wrap(p, NODE_ATOMIC, child->offset, made);
+    return wrap(p, NODE_ATOMIC, begin, made);
 }
 
 /* What came of a list of nodes: nothing, the only one, or all of them in a row. */

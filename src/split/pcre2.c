@@ -28,7 +28,7 @@
 #define HEAP_LIMIT (8u * 1024 * 1024)
 
 /* Backtracking steps allowed in one match: so many at least, and so many for each byte of the text. */
-#define STEPS_LEAST 10000000u
+#define STEPS_LEAST 100000000u
 #define STEPS_PER_BYTE 64u
 
 /* ASCII is looked for in steps of this many bytes; shorter stretches are not worth a program of their own. */
