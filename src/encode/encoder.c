@@ -106,34 +106,76 @@ static inline tik_memo_key key_of(const uint8_t *piece, size_t length, size_t ro
     return tik_memo_short_key(low, high, length);
 }
 
-/* Learns, at once, the short pieces among these that the memo has not. */
-static void learn_ahead(tik_memo *memo, const tik_memo_key *keys, size_t count)
+/* A block of pieces on their way through the memo. */
+typedef struct passage {
+    tik_memo_key keys[BLOCK];
+    uint32_t entries[BLOCK]; /* first the set, then the entry of each */
+    uint16_t missing[BLOCK]; /* which the memo has not */
+    size_t missing_count;
+} passage;
+
+/* The sets' entries are there by now: which is each piece's? */
+static inline void find_entries(const tik_memo *memo, passage *p, size_t count)
 {
-    tik_memo_key missing[TIK_LEARN_MOST];
-    size_t found = 0;
-    for (size_t i = 0; i < count && found < TIK_LEARN_MOST; i++)
-        if (tik_memo_length(&keys[i]) <= TIK_MEMO_SHORT &&
-            !tik_memo_find(memo->entries + tik_memo_set(memo, &keys[i]), &keys[i]))
-            missing[found++] = keys[i];
-    if (found > 1)
-        tik_memo_learn_many(memo, missing, found);
+    const tik_memo fixed = *memo; /* what is written below is none of it */
+    size_t missing = 0;
+    for (size_t i = 0; i < count; i++) {
+        size_t entry = tik_memo_entry_in(&fixed, p->entries[i], &p->keys[i]);
+        p->missing[missing] = (uint16_t)i;
+        missing += !tik_memo_has(&fixed, entry, &p->keys[i]);
+        p->entries[i] = (uint32_t)entry;
+    }
+    p->missing_count = missing;
+}
+
+/* Learns what is missing, but for what is too long to be remembered. */
+static void learn(tik_memo *memo, const passage *p, const uint8_t *text, size_t start, const uint32_t *ends)
+{
+    tik_memo_key keys[TIK_LEARN_MOST];
+    size_t some = 0;
+    for (size_t m = 0; m < p->missing_count; m++) {
+        size_t i = p->missing[m];
+        size_t length = tik_memo_length(&p->keys[i]);
+        if (length <= TIK_MEMO_SHORT) {
+            keys[some++] = p->keys[i];
+            if (some == TIK_LEARN_MOST) {
+                tik_memo_learn_many(memo, keys, some);
+                some = 0;
+            }
+        } else if (length <= TIK_MEMO_LONGEST)
+            tik_memo_learn(memo, &p->keys[i], text + (i ? ends[i - 1] : start));
+    }
+    if (some)
+        tik_memo_learn_many(memo, keys, some);
+}
+
+/* Finds the entry of piece i again, after entries have come or moved; false if there is none. */
+static bool find_again(const tik_memo *memo, passage *p, size_t i)
+{
+    if (tik_memo_has(memo, p->entries[i], &p->keys[i]))
+        return true;
+    p->entries[i] = (uint32_t)tik_memo_entry_in(memo, tik_memo_set(memo, &p->keys[i]), &p->keys[i]);
+    return tik_memo_has(memo, p->entries[i], &p->keys[i]);
 }
 
 /*
  * The ids of consecutive pieces that end at ends[0 .. count) after `text`; the first begins at `start`.
  * `room` bytes may be read from `text` on. `store` is a constant at each call.
  */
-static inline __attribute__((always_inline)) tik_status block(tik_encoder *encoder, const uint8_t *text, size_t room, size_t start,
-                               const uint32_t *ends, size_t count, bool store, tik_sink *sink, tik_error *error)
+static inline __attribute__((always_inline)) tik_status block(tik_encoder *encoder, const uint8_t *text, size_t room,
+                                                              size_t start, const uint32_t *ends, size_t count,
+                                                              bool store, tik_sink *sink, tik_error *error)
 {
-    tik_memo_key keys[BLOCK];
+    passage p;
     tik_memo *memo = &encoder->memo;
+    const tik_memo fixed = *memo; /* what is written in this loop is none of it */
     size_t at = start;
     size_t most = TIK_MEMO_IDS; /* ids: at most one a byte, and an entry's are written whole */
     for (size_t i = 0; i < count; i++) {
         size_t length = ends[i] - at;
-        keys[i] = key_of(text + at, length, room - at);
-        __builtin_prefetch(memo->entries + tik_memo_set(memo, &keys[i]));
+        p.keys[i] = key_of(text + at, length, room - at);
+        p.entries[i] = (uint32_t)tik_memo_set(&fixed, &p.keys[i]);
+        __builtin_prefetch(fixed.entries + p.entries[i]);
         most += length <= TIK_MEMO_LONGEST ? length : 0;
         at = ends[i];
     }
@@ -142,48 +184,48 @@ static inline __attribute__((always_inline)) tik_status block(tik_encoder *encod
         if (status != TIK_OK)
             return status;
     }
+    find_entries(memo, &p, count);
+    bool sure = true; /* each piece's entry is where it was found */
+    if (p.missing_count != 0) {
+        learn(memo, &p, text, start, ends);
+        sure = false;
+    }
     uint32_t *out = store ? sink->ids->data + sink->ids->length : NULL;
     size_t total = 0;
-    bool ahead = false; /* what comes has been looked through */
-    at = start;
     for (size_t i = 0; i < count; i++) {
-        const uint8_t *piece = text + at;
-        const tik_memo_key *key = &keys[i];
-        const tik_memo_entry *entry = tik_memo_find(memo->entries + tik_memo_set(memo, key), key);
-        size_t length = ends[i] - at;
-        at = ends[i];
-        if (TIK_UNLIKELY(entry == NULL && !ahead)) {
-            ahead = true;
-            learn_ahead(memo, key, count - i);
-            entry = tik_memo_find(memo->entries + tik_memo_set(memo, key), key);
-        }
-        if (TIK_LIKELY(entry != NULL && entry->count <= TIK_MEMO_IDS)) {
+        bool has = sure || find_again(memo, &p, i);
+        const tik_memo_entry *entry = memo->entries + p.entries[i];
+        if (TIK_LIKELY(has && entry->count <= TIK_MEMO_IDS)) {
             if (store)
                 memcpy(out + total, entry->ids, sizeof entry->ids);
             total += entry->count;
-        } else if (length > TIK_MEMO_LONGEST) {
+            continue;
+        }
+        const uint8_t *piece = text + (i ? ends[i - 1] : start);
+        size_t length = (size_t)(text + ends[i] - piece);
+        if (length > TIK_MEMO_LONGEST) {
             if (store)
-                sink->ids->length = (size_t)(out - sink->ids->data) + total;
+                sink->ids->length += total;
             sink->count += total;
+            total = 0;
             tik_status status = long_piece(encoder, piece, length, sink, error);
             if (status == TIK_OK && store)
                 status = tik_reserve_ids(sink->ids, most, error);
             if (status != TIK_OK)
                 return status;
             out = store ? sink->ids->data + sink->ids->length : NULL;
-            total = 0;
-        } else if (entry != NULL && (length <= TIK_MEMO_SHORT || tik_memo_is(memo, entry, piece))) {
+        } else if (has && (length <= TIK_MEMO_SHORT || tik_memo_is(memo, entry, piece))) {
             size_t got = entry->count - TIK_MEMO_SPILLED;
             if (store)
                 memcpy(out + total, tik_memo_spilled(memo, entry), got * sizeof *out);
             total += got;
         } else {
             uint32_t ids[TIK_MEMO_LONGEST];
-            total += tik_memo_learn(memo, key, piece, store ? out + total : ids);
+            total += tik_memo_work_out(memo, piece, length, store ? out + total : ids);
         }
     }
     if (store)
-        sink->ids->length = (size_t)(out - sink->ids->data) + total;
+        sink->ids->length += total;
     sink->count += total;
     return TIK_OK;
 }

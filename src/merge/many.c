@@ -7,32 +7,35 @@
 #include "base/cpu.h"
 #include "merge/merge.h"
 
-#define PLACES 16 /* at most TIK_MEMO_SHORT bytes, and their end */
+/*
+ * Places are counted from 1. At place 0 and at the end there is a part that makes no pair with any other,
+ * so that the first and the last part need no case of their own.
+ */
+#define PLACES 17 /* TIK_MEMO_SHORT bytes, a part before and one behind */
+#define KEYS 16   /* keys at places 1 to 15, and no key at 0: whole vectors */
 #define PLACE_BITS 4
-#define NO_KEY UINT32_MAX
+#define NO_KEY (TIK_NONE << PLACE_BITS) /* this and greater: nothing */
+#define NO_TOKEN 0x1FFFFFu
 
-_Static_assert(TIK_MEMO_SHORT < PLACES, "the end of a piece needs a place");
+_Static_assert(TIK_MEMO_SHORT + 2 == PLACES, "a piece has its places, and one on each side");
 
 typedef struct job {
-    uint32_t keys[PLACES];   /* as in short.c: what the part here and the next one make, and the place */
+    uint32_t keys[KEYS];     /* as in short.c: what the part here and the next one make, and the place */
     uint32_t tokens[PLACES]; /* of the part that begins here */
-    uint32_t begins;         /* a bit for each place where a part begins, and one for the end */
+    uint32_t begins;         /* a bit for each place where a part begins */
+    uint32_t place;          /* of the part that the last turn made; its pairs are being looked up */
+    uint32_t left_bucket;    /* of it and the part before */
+    uint32_t right_bucket;   /* of it and the part behind */
     uint32_t length;
-    uint32_t asked_left;     /* place whose pair is being looked up, PLACES for none */
-    uint32_t asked_right;
-    uint32_t left_slot;      /* where the lookup begins */
-    uint32_t right_slot;
     uint32_t whole;          /* the token that the piece may be, TIK_NONE for none */
     tik_memo_key key;
 } job;
 
-static inline void bytes_of(const tik_memo_key *key, size_t length, uint8_t bytes[16])
+static inline void bytes_of(const tik_memo_key *key, uint8_t bytes[16])
 {
-    uint64_t words[2] = {key->low, key->high & (UINT64_MAX >> 8)};
-    (void)length;
     for (size_t i = 0; i < 8; i++) {
-        bytes[i] = (uint8_t)(words[0] >> 8 * i);
-        bytes[8 + i] = (uint8_t)(words[1] >> 8 * i);
+        bytes[i] = (uint8_t)(key->low >> 8 * i);
+        bytes[8 + i] = (uint8_t)(key->high >> 8 * i);
     }
 }
 
@@ -48,84 +51,78 @@ static inline uint32_t begin_before(uint32_t begins, uint32_t place)
 
 static inline uint32_t ask(const tik_vocab *vocab, uint32_t left, uint32_t right)
 {
-    uint32_t slot = (uint32_t)(tik_hash_pair(left, right) >> vocab->pair_shift);
-    __builtin_prefetch(vocab->pair_slots + slot);
-    return slot;
-}
-
-static inline void begin(job *j, const tik_vocab *vocab)
-{
-    uint8_t bytes[16];
-    bytes_of(&j->key, j->length, bytes);
-    for (uint32_t i = 0; i < PLACES; i++)
-        j->keys[i] = NO_KEY;
-    for (uint32_t i = 0; i < j->length; i++)
-        j->tokens[i] = vocab->byte_index[bytes[i]];
-    for (uint32_t i = 0; i + 1 < j->length; i++) {
-        uint32_t merged = vocab->byte_pairs[bytes[i] << 8 | bytes[i + 1]];
-        j->keys[i] = merged == TIK_NONE ? NO_KEY : merged << PLACE_BITS | i;
-    }
-    j->begins = (2u << j->length) - 1;
-    j->asked_left = j->asked_right = PLACES;
+    uint32_t bucket = tik_vocab_bucket(vocab, left, right);
+    __builtin_prefetch(vocab->pair_buckets + (size_t)bucket * TIK_BUCKET);
+    return bucket;
 }
 
 static inline __attribute__((always_inline)) uint32_t least_key(const uint32_t *keys)
 {
-    uint32_t least[PLACES / 2];
-    for (size_t lane = 0; lane < PLACES / 2; lane++)
-        least[lane] = keys[lane] < keys[lane + PLACES / 2] ? keys[lane] : keys[lane + PLACES / 2];
-    for (size_t half = PLACES / 4; half > 0; half /= 2)
+    uint32_t least[KEYS / 2];
+    for (size_t lane = 0; lane < KEYS / 2; lane++)
+        least[lane] = keys[lane] < keys[lane + KEYS / 2] ? keys[lane] : keys[lane + KEYS / 2];
+    for (size_t half = KEYS / 4; half > 0; half /= 2)
         for (size_t lane = 0; lane < half; lane++)
             least[lane] = least[lane + half] < least[lane] ? least[lane + half] : least[lane];
     return least[0];
 }
 
-/* What the part at `place` and the next one make. */
-static inline uint32_t answer(const job *j, const tik_vocab *vocab, uint32_t place, uint32_t slot)
+/* Does the least merge and asks for the pairs of what it made; false if nothing merges. */
+static inline __attribute__((always_inline)) bool merge_least(job *j, const tik_vocab *vocab)
 {
-    uint32_t merged = tik_vocab_pair_from(vocab, j->tokens[place], j->tokens[next_begin(j->begins, place)], slot);
-    return merged == TIK_NONE ? NO_KEY : merged << PLACE_BITS | place;
-}
-
-/* One turn; false when nothing merges any more. */
-static inline __attribute__((always_inline)) bool turn(job *j, const tik_vocab *vocab)
-{
-    if (j->asked_left != PLACES)
-        j->keys[j->asked_left] = answer(j, vocab, j->asked_left, j->left_slot);
-    if (j->asked_right != PLACES)
-        j->keys[j->asked_right] = answer(j, vocab, j->asked_right, j->right_slot);
     uint32_t least = least_key(j->keys);
-    if (least == NO_KEY)
+    if (least >= NO_KEY)
         return false;
-    uint32_t place = least & (PLACES - 1);
+    uint32_t place = least & (KEYS - 1);
     uint32_t merged = least >> PLACE_BITS;
     uint32_t gone = next_begin(j->begins, place);
     j->begins &= ~(1u << gone);
     j->tokens[place] = merged;
     j->keys[gone] = NO_KEY;
-    j->keys[place] = NO_KEY;
-    j->asked_left = j->asked_right = PLACES;
-    uint32_t after = next_begin(j->begins, place);
-    if (after < j->length) {
-        j->asked_right = place;
-        j->right_slot = ask(vocab, merged, j->tokens[after]);
-    }
-    if (place > 0) {
-        uint32_t before = begin_before(j->begins, place);
-        j->asked_left = before;
-        j->left_slot = ask(vocab, j->tokens[before], merged);
-    }
+    j->place = place;
+    j->right_bucket = ask(vocab, merged, j->tokens[next_begin(j->begins, place)]);
+    j->left_bucket = ask(vocab, j->tokens[begin_before(j->begins, place)], merged);
     return true;
+}
+
+/* One turn: reads what was asked for, and merges. */
+static inline __attribute__((always_inline)) bool turn(job *j, const tik_vocab *vocab)
+{
+    uint32_t place = j->place;
+    uint32_t before = begin_before(j->begins, place);
+    uint32_t after = next_begin(j->begins, place);
+    uint32_t token = j->tokens[place];
+    uint32_t right = tik_vocab_pair_in(vocab, token, j->tokens[after], j->right_bucket);
+    uint32_t left = tik_vocab_pair_in(vocab, j->tokens[before], token, j->left_bucket);
+    j->keys[place] = right << PLACE_BITS | place;
+    j->keys[before] = left << PLACE_BITS | before;
+    return merge_least(j, vocab);
+}
+
+static inline __attribute__((always_inline)) bool begin(job *j, const tik_vocab *vocab)
+{
+    uint8_t bytes[16];
+    bytes_of(&j->key, bytes);
+    uint32_t length = j->length;
+    for (uint32_t i = 0; i < KEYS; i++)
+        j->keys[i] = NO_KEY;
+    j->tokens[0] = j->tokens[length + 1] = NO_TOKEN;
+    for (uint32_t i = 0; i < length; i++)
+        j->tokens[i + 1] = vocab->byte_index[bytes[i]];
+    for (uint32_t i = 1; i < length; i++)
+        j->keys[i] = vocab->byte_pairs[bytes[i - 1] << 8 | bytes[i]] << PLACE_BITS | i;
+    j->begins = (4u << length) - 1;
+    return merge_least(j, vocab);
 }
 
 static void finish(tik_memo *memo, const job *j)
 {
-    uint32_t ids[PLACES];
+    uint32_t ids[TIK_MEMO_SHORT];
     size_t count = 0;
     if (j->whole != TIK_NONE)
         ids[count++] = j->whole;
     else
-        for (uint32_t i = 0; i < j->length; i = next_begin(j->begins, i))
+        for (uint32_t i = 1; i <= j->length; i = next_begin(j->begins, i))
             ids[count++] = j->tokens[i];
     if (!memo->vocab->dense)
         for (size_t i = 0; i < count; i++)
@@ -152,7 +149,7 @@ static void look_up(const tik_vocab *vocab, job *jobs, size_t count)
     for (size_t i = 0; i < count; i++)
         if (jobs[i].whole != TIK_NONE) {
             uint8_t bytes[16];
-            bytes_of(&jobs[i].key, jobs[i].length, bytes);
+            bytes_of(&jobs[i].key, bytes);
             jobs[i].whole = tik_vocab_find_hashed(vocab, bytes, jobs[i].length, hashes[i]);
         }
 }
@@ -163,12 +160,10 @@ static inline __attribute__((always_inline)) void run(tik_memo *memo, job *jobs,
     uint8_t active[TIK_LEARN_MOST];
     size_t left = 0;
     for (size_t i = 0; i < count; i++)
-        if (jobs[i].whole != TIK_NONE)
+        if (jobs[i].whole != TIK_NONE || !begin(&jobs[i], vocab))
             finish(memo, &jobs[i]);
-        else {
-            begin(&jobs[i], vocab);
+        else
             active[left++] = (uint8_t)i;
-        }
     while (left > 0)
         for (size_t i = 0; i < left;)
             if (turn(&jobs[active[i]], vocab))

@@ -48,13 +48,20 @@ void tik_memo_free(tik_memo *memo)
     free(memo->spill);
 }
 
+/* A new entry takes a free place of its set, else that of the older one. */
 static void put(tik_memo *memo, const tik_memo_entry *entry)
 {
     tik_memo_entry *set = memo->entries + tik_memo_set(memo, &entry->key);
-    if (set[0].key.high != 0)
-        set[1] = set[0];
-    set[0] = *entry;
     memo->used++;
+    if (set[0].key.high == 0)
+        set[0] = *entry;
+    else if (set[1].key.high == 0)
+        set[1] = *entry;
+    else {
+        set[1] = set[0];
+        set[0] = *entry;
+        memo->moves++;
+    }
 }
 
 static void grow(tik_memo *memo)
@@ -71,6 +78,7 @@ static void grow(tik_memo *memo)
         memo->shift--;
     }
     memo->used = 0;
+    memo->moves++;
     for (size_t i = 0; i < old_count; i++)
         if (old[i].key.high != 0)
             put(memo, &old[i]);
@@ -81,6 +89,7 @@ static void forget(tik_memo *memo)
 {
     memset(memo->entries, 0, memo->sets * TIK_MEMO_WAYS * sizeof *memo->entries);
     memo->used = 0;
+    memo->moves++;
     memo->spill_length = 0;
 }
 
@@ -99,9 +108,9 @@ static uint32_t *spill_room(tik_memo *memo, size_t words)
     return memo->spill + need - words;
 }
 
-/* The token that the piece is, or what merging it gives; as ids. */
-static size_t work_out(const tik_vocab *vocab, const uint8_t *piece, size_t length, uint32_t *ids)
+size_t tik_memo_work_out(const tik_memo *memo, const uint8_t *piece, size_t length, uint32_t *ids)
 {
+    const tik_vocab *vocab = memo->vocab;
     uint32_t whole = tik_vocab_find(vocab, piece, length);
     size_t count = 1;
     if (whole != TIK_NONE)
@@ -120,7 +129,7 @@ void tik_memo_put(tik_memo *memo, const tik_memo_key *key, const uint8_t *piece,
     tik_memo_entry entry = {.key = *key, .count = (uint32_t)count};
     if (memo->used >= memo->sets && memo->sets < SETS_MOST)
         grow(memo);
-    if (tik_memo_find(memo->entries + tik_memo_set(memo, key), key))
+    if (tik_memo_has(memo, tik_memo_entry_in(memo, tik_memo_set(memo, key), key), key))
         return;
     if (length <= TIK_MEMO_SHORT && count <= TIK_MEMO_IDS)
         memcpy(entry.ids, ids, count * sizeof *ids);
@@ -138,9 +147,9 @@ void tik_memo_put(tik_memo *memo, const tik_memo_key *key, const uint8_t *piece,
     put(memo, &entry);
 }
 
-size_t tik_memo_learn(tik_memo *memo, const tik_memo_key *key, const uint8_t *piece, uint32_t *ids)
+void tik_memo_learn(tik_memo *memo, const tik_memo_key *key, const uint8_t *piece)
 {
-    size_t count = work_out(memo->vocab, piece, tik_memo_length(key), ids);
+    uint32_t ids[TIK_MEMO_LONGEST];
+    size_t count = tik_memo_work_out(memo, piece, tik_memo_length(key), ids);
     tik_memo_put(memo, key, piece, ids, count);
-    return count;
 }

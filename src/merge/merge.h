@@ -72,6 +72,7 @@ typedef struct tik_memo {
     unsigned shift; /* 64 - log2(sets) */
     size_t sets;
     size_t used;
+    size_t moves; /* how often entries have moved or gone: places known from before may not hold any more */
     uint32_t *spill;
     size_t spill_length;
     size_t spill_capacity;
@@ -102,12 +103,21 @@ static inline size_t tik_memo_set(const tik_memo *memo, const tik_memo_key *key)
     return (size_t)((key->low * TIK_HASH_A ^ key->high * TIK_HASH_B) >> memo->shift) * TIK_MEMO_WAYS;
 }
 
-/* The entry of the key in its set, NULL if there is none. Which of the two it is, no branch can guess. */
-static inline const tik_memo_entry *tik_memo_find(const tik_memo_entry *set, const tik_memo_key *key)
+/*
+ * The entry of the key in the set that begins at `set`; where there is none, any other entry of the set.
+ * Which of the two it is, no branch can guess.
+ */
+static inline size_t tik_memo_entry_in(const tik_memo *memo, size_t set, const tik_memo_key *key)
 {
-    bool second = ((set[0].key.low ^ key->low) | (set[0].key.high ^ key->high)) != 0;
-    const tik_memo_entry *entry = set + second;
-    return ((entry->key.low ^ key->low) | (entry->key.high ^ key->high)) == 0 ? entry : NULL;
+    const tik_memo_key *first = &memo->entries[set].key;
+    return set + (((first->low ^ key->low) | (first->high ^ key->high)) != 0);
+}
+
+/* Whether the entry is of that key. */
+static inline bool tik_memo_has(const tik_memo *memo, size_t entry, const tik_memo_key *key)
+{
+    const tik_memo_key *there = &memo->entries[entry].key;
+    return ((there->low ^ key->low) | (there->high ^ key->high)) == 0;
 }
 
 /* The ids of a spilled entry. */
@@ -124,11 +134,13 @@ static inline bool tik_memo_is(const tik_memo *memo, const tik_memo_entry *entry
 }
 
 /*
- * The ids of a piece of 1 to TIK_MEMO_LONGEST bytes that the memo has not: looked up or merged,
- * remembered, written to `ids` (room for as many as bytes). Returns how many. Lack of memory only keeps
- * the memo from growing.
+ * The ids of a piece of 1 to TIK_MEMO_LONGEST bytes, looked up or merged, written to `ids` (room for as
+ * many as bytes). Returns how many.
  */
-size_t tik_memo_learn(tik_memo *memo, const tik_memo_key *key, const uint8_t *piece, uint32_t *ids);
+size_t tik_memo_work_out(const tik_memo *memo, const uint8_t *piece, size_t length, uint32_t *ids);
+
+/* Works a piece out and remembers it. Lack of memory only keeps the memo from growing. */
+void tik_memo_learn(tik_memo *memo, const tik_memo_key *key, const uint8_t *piece);
 
 /* Learns up to TIK_LEARN_MOST short pieces at once. The memo may not have all of them afterwards. */
 #define TIK_LEARN_MOST 64

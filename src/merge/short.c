@@ -9,12 +9,12 @@
 #include "merge/merge.h"
 
 #define PLACE_BITS 11
-#define NO_KEY UINT32_MAX
+#define NO_KEY (TIK_NONE << PLACE_BITS) /* this and greater: nothing */
 #define LANES 8 /* keys looked at in one step */
 
 static inline uint32_t make_key(uint32_t merged, size_t place)
 {
-    return merged == TIK_NONE ? NO_KEY : merged << PLACE_BITS | (uint32_t)place;
+    return merged << PLACE_BITS | (uint32_t)place;
 }
 
 static inline __attribute__((always_inline)) uint32_t least_key(const uint32_t *keys, size_t vectors)
@@ -52,7 +52,7 @@ static inline __attribute__((always_inline)) size_t merge(const tik_vocab *vocab
     for (size_t i = length - 1; i < vectors * LANES; i++)
         keys[i] = NO_KEY;
     uint32_t least;
-    while ((least = least_key(keys, vectors)) != NO_KEY) {
+    while ((least = least_key(keys, vectors)) < NO_KEY) {
         size_t place = least & ((1u << PLACE_BITS) - 1);
         size_t gone = next[place];
         size_t after = next[gone];

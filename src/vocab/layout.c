@@ -38,13 +38,13 @@ static void add_piece(const tik_vocab *vocab, uint32_t *slots, uint32_t index)
     slots[slot] = (uint32_t)(hash & 0x7FF) << 21 | (index + 1);
 }
 
-static void add_pair(const tik_vocab *vocab, uint64_t *slots, uint32_t left, uint32_t right, uint32_t merged)
+static void add_pair(const tik_vocab *vocab, uint64_t *buckets, uint32_t left, uint32_t right, uint32_t merged)
 {
-    uint32_t mask = (UINT32_C(1) << (64 - vocab->pair_shift)) - 1;
-    uint32_t slot = (uint32_t)(tik_hash_pair(left, right) >> vocab->pair_shift);
-    while (slots[slot])
+    size_t mask = ((size_t)TIK_BUCKET << (64 - vocab->pair_shift)) - 1;
+    size_t slot = (size_t)tik_vocab_bucket(vocab, left, right) * TIK_BUCKET;
+    while (buckets[slot])
         slot = (slot + 1) & mask;
-    slots[slot] = (uint64_t)left << 42 | (uint64_t)right << 21 | (merged + 1);
+    buckets[slot] = (uint64_t)left << 42 | (uint64_t)right << 21 | (merged + 1);
 }
 
 static bool bytes_before(const void *context, uint32_t a, uint32_t b)
@@ -130,6 +130,7 @@ tik_status tik_vocab_layout(const tik_ranks *ranks, void **tables, size_t *size,
         return tik_fail(error, TIK_ERROR_LIMIT, "the tokens have %llu bytes together: the limit is 4 GiB",
                         (unsigned long long)total);
 
+    _Static_assert(TIK_BUCKET == 1 << 3, "the buckets are an eighth of the slots");
     uint32_t count = (uint32_t)ranks->count;
     /* Half full at most: a miss then ends after two or three slots. */
     uint32_t power = power_for((uint64_t)count * 2 + 1);
@@ -140,7 +141,7 @@ tik_status tik_vocab_layout(const tik_ranks *ranks, void **tables, size_t *size,
         .longest = (uint32_t)longest,
         .dense = count && ranks->tokens[count - 1].rank == count - 1,
         .piece_shift = 64 - power,
-        .pair_shift = 64 - power,
+        .pair_shift = 64 - (power - 3),
         .size = sizeof(table_header),
     };
     place(&header, SECTION_BYTES, total + TIK_VOCAB_PADDING, 1);

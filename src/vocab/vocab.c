@@ -43,7 +43,7 @@ tik_status tik_vocab_attach(const void *tables, size_t size, tik_vocab *vocab, t
         .starts = section(header, SECTION_STARTS),
         .ranks = section(header, SECTION_RANKS),
         .piece_slots = section(header, SECTION_PIECES),
-        .pair_slots = section(header, SECTION_PAIRS),
+        .pair_buckets = section(header, SECTION_PAIRS),
         .byte_index = section(header, SECTION_BYTE_INDEX),
         .byte_pairs = section(header, SECTION_BYTE_PAIRS),
         .alone = section(header, SECTION_ALONE),

@@ -20,6 +20,9 @@
 /* Most tokens that a vocabulary may have: an index fits 21 bits with one value to spare. */
 #define TIK_VOCAB_LIMIT ((UINT32_C(1) << 21) - 2)
 
+/* Entries of a bucket of pairs: a cache line. */
+#define TIK_BUCKET 8
+
 /* The padding behind `bytes`: so much may be read past the end of any token. */
 #define TIK_VOCAB_PADDING 32
 
@@ -29,12 +32,12 @@ typedef struct tik_vocab {
     uint32_t longest;            /* bytes of the longest token */
     bool dense;                  /* index and rank are the same number */
     uint32_t piece_shift;        /* 64 - log2(slots of piece_slots) */
-    uint32_t pair_shift;         /* 64 - log2(slots of pair_slots) */
+    uint32_t pair_shift;         /* 64 - log2(buckets of pair_buckets) */
     const uint8_t *bytes;        /* the tokens' bytes, in order of index */
     const uint32_t *starts;      /* [count + 1]: where each begins in `bytes` */
     const uint32_t *ranks;       /* [count]: index → rank */
     const uint32_t *piece_slots; /* open addressing: 0 or tag << 21 | index + 1 */
-    const uint64_t *pair_slots;  /* open addressing: 0 or left << 42 | right << 21 | merged + 1 */
+    const uint64_t *pair_buckets; /* TIK_BUCKET entries each: 0 or left << 42 | right << 21 | merged + 1 */
     const uint32_t *byte_index;  /* [256]: the token of one byte */
     const uint32_t *byte_pairs;  /* [65536]: what bytes a and b merge to, at a << 8 | b; TIK_NONE */
     const uint8_t *alone;        /* bit per index: merging the token's bytes gives the token */
@@ -155,24 +158,39 @@ static inline uint64_t tik_hash_pair(uint32_t left, uint32_t right)
  * when two parts that make up a token stand side by side, they are a state of the token's own merging
  * with two parts, and there is only one such state.
  *
- * `slot` is where the pair's hash points to, so that it can be asked for beforehand.
+ * `bucket` is where the pair's hash points to, so that it can be asked for beforehand. All entries of a
+ * bucket, a cache line, are compared, without a branch; a full one goes on in the next. 0x1FFFFF is no
+ * token: it makes no pair.
  */
-static inline uint32_t tik_vocab_pair_from(const tik_vocab *vocab, uint32_t left, uint32_t right, uint32_t slot)
+static inline __attribute__((always_inline)) uint32_t tik_vocab_pair_in(const tik_vocab *vocab, uint32_t left,
+                                                                        uint32_t right, uint32_t bucket)
 {
+    typedef uint64_t four __attribute__((vector_size(32)));
+    typedef uint64_t two __attribute__((vector_size(16)));
     uint64_t key = (uint64_t)left << 21 | right;
-    uint32_t mask = (UINT32_C(1) << (64 - vocab->pair_shift)) - 1;
-    for (;; slot = (slot + 1) & mask) {
-        uint64_t entry = vocab->pair_slots[slot];
-        if (entry >> 21 == key && entry != 0)
-            return (uint32_t)(entry & 0x1FFFFF) - 1;
-        if (entry == 0)
-            return TIK_NONE;
+    for (;;) {
+        const uint64_t *entries = vocab->pair_buckets + (size_t)bucket * TIK_BUCKET;
+        four a;
+        four b;
+        memcpy(&a, entries, sizeof a);
+        memcpy(&b, entries + 4, sizeof b);
+        four hits = (a & (four)(a >> 21 == key)) | (b & (four)(b >> 21 == key));
+        two halves = __builtin_shufflevector(hits, hits, 0, 1) | __builtin_shufflevector(hits, hits, 2, 3);
+        uint64_t found = halves[0] | halves[1];
+        if (TIK_LIKELY(found != 0 || entries[TIK_BUCKET - 1] == 0))
+            return (uint32_t)(found & 0x1FFFFF) - 1; /* TIK_NONE if none was found */
+        bucket = (bucket + 1) & ((UINT32_C(1) << (64 - vocab->pair_shift)) - 1);
     }
+}
+
+static inline uint32_t tik_vocab_bucket(const tik_vocab *vocab, uint32_t left, uint32_t right)
+{
+    return (uint32_t)(tik_hash_pair(left, right) >> vocab->pair_shift);
 }
 
 static inline uint32_t tik_vocab_pair(const tik_vocab *vocab, uint32_t left, uint32_t right)
 {
-    return tik_vocab_pair_from(vocab, left, right, (uint32_t)(tik_hash_pair(left, right) >> vocab->pair_shift));
+    return tik_vocab_pair_in(vocab, left, right, tik_vocab_bucket(vocab, left, right));
 }
 
 /* Whether merging the bytes of the token by themselves gives the token. */
