@@ -1,0 +1,270 @@
+/*
+ * Every way of merging against the definition (tik_merge_plain): short, long, the heap, many at once, the
+ * memo. On random vocabularies too: few letters and small tables make ties, deep merges, merged tokens of
+ * lower rank than their parts, and tokens that their own bytes do not merge to, all common.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "merge/merge.h"
+#include "registry/registry.h"
+
+static uint64_t state;
+
+static uint32_t random_below(uint32_t limit)
+{
+    state ^= state << 13;
+    state ^= state >> 7;
+    state ^= state << 17;
+    return (uint32_t)(state >> 11) % limit;
+}
+
+/* A vocabulary of the 256 bytes and `extra` random strings over the first `letters` letters. */
+typedef struct made {
+    tik_ranks ranks;
+    void *tables;
+    tik_vocab vocab;
+} made;
+
+static made make_vocab(size_t extra, uint32_t letters, size_t longest, bool shuffled, bool gaps)
+{
+    size_t count = 256;
+    tik_token *tokens = calloc(256 + extra, sizeof *tokens);
+    char *arena = malloc(256 + extra * longest);
+    assert_non_null(tokens);
+    assert_non_null(arena);
+    char *at = arena;
+    for (unsigned byte = 0; byte < 256; byte++) {
+        *at = (char)byte;
+        tokens[byte] = (tik_token){at++, 1, byte};
+    }
+    for (size_t i = 0; i < extra; i++) {
+        size_t length = 2 + random_below((uint32_t)longest - 1);
+        for (size_t b = 0; b < length; b++)
+            at[b] = (char)('a' + random_below(letters));
+        size_t same = 256;
+        while (same < count && (tokens[same].length != length || memcmp(tokens[same].bytes, at, length) != 0))
+            same++;
+        if (same < count)
+            continue;
+        tokens[count++] = (tik_token){at, length, 0};
+        at += length;
+    }
+    for (size_t i = 0; i < count; i++)
+        tokens[i].rank = (uint32_t)(gaps ? 3 * i + random_below(3) : i);
+    if (shuffled)
+        for (size_t i = count; i > 1; i--) {
+            size_t j = random_below((uint32_t)i);
+            uint32_t rank = tokens[i - 1].rank;
+            tokens[i - 1].rank = tokens[j].rank;
+            tokens[j].rank = rank;
+        }
+    made m;
+    size_t size;
+    tik_error error;
+    if (tik_ranks_copy(tokens, count, &m.ranks, &error) != TIK_OK)
+        fail_msg("%s", error.message);
+    assert_int_equal(tik_vocab_layout(&m.ranks, &m.tables, &size, &error), TIK_OK);
+    assert_int_equal(tik_vocab_attach(m.tables, size, &m.vocab, &error), TIK_OK);
+    free(tokens);
+    free(arena);
+    return m;
+}
+
+static void free_vocab(made *m)
+{
+    tik_ranks_free(&m->ranks);
+    free(m->tables);
+}
+
+static void expect_same(const char *way, const uint8_t *piece, size_t length, const tik_ids *wanted, const uint32_t *got,
+                        size_t count)
+{
+    if (count == wanted->length && memcmp(got, wanted->data, count * sizeof *got) == 0)
+        return;
+    fail_msg("%s differs from the definition on '%.*s' (%zu bytes): %zu tokens, not %zu", way,
+             (int)(length < 200 ? length : 200), (const char *)piece, length, count, wanted->length);
+}
+
+/* The ids that the memo holds or learns for a piece; through tik_memo_learn_many if it is short. */
+static size_t through_memo(tik_memo *memo, const uint8_t *piece, size_t length, uint32_t *ids)
+{
+    tik_memo_key key;
+    if (length <= TIK_MEMO_SHORT) {
+        uint64_t low;
+        uint64_t high;
+        tik_load_short(piece, length, &low, &high);
+        key = tik_memo_short_key(low, high, length);
+        tik_memo_learn_many(memo, &key, 1);
+    } else {
+        key = tik_memo_long_key(piece, length);
+        tik_memo_learn(memo, &key, piece);
+    }
+    size_t place = tik_memo_entry_in(memo, tik_memo_set(memo, &key), &key);
+    assert_true(tik_memo_has(memo, place, &key));
+    const tik_memo_entry *entry = &memo->entries[place];
+    size_t count = entry->count & (TIK_MEMO_SPILLED - 1);
+    if (entry->count & TIK_MEMO_SPILLED) {
+        assert_true(length <= TIK_MEMO_SHORT || tik_memo_is(memo, entry, piece));
+        memcpy(ids, tik_memo_spilled(memo, entry), count * sizeof *ids);
+    } else
+        memcpy(ids, entry->ids, count * sizeof *ids);
+    return count;
+}
+
+/* All ways on one piece. The memo looks the whole up first, and gives ranks. */
+static void check(const tik_vocab *vocab, tik_memo *memo, const uint8_t *piece, size_t length)
+{
+    tik_ids wanted = TIK_IDS_INIT;
+    tik_ids got = TIK_IDS_INIT;
+    tik_error error;
+    assert_int_equal(tik_merge_plain(vocab, piece, length, &wanted, &error), TIK_OK);
+    if (length <= TIK_MERGE_SHORT) {
+        uint32_t out[TIK_MERGE_SHORT];
+        expect_same("short", piece, length, &wanted, out, tik_merge_short(vocab, piece, length, out));
+    }
+    assert_int_equal(tik_merge_long(vocab, piece, length, &got, &error), TIK_OK);
+    expect_same("long", piece, length, &wanted, got.data, got.length);
+    size_t count = 0;
+    assert_int_equal(tik_vocab_merge(vocab, piece, length, got.data, &count, &error), TIK_OK);
+    expect_same("heap", piece, length, &wanted, got.data, count);
+    if (length <= TIK_MEMO_LONGEST) {
+        uint32_t ids[TIK_MEMO_LONGEST];
+        uint32_t whole = tik_vocab_find(vocab, piece, length);
+        if (whole != TIK_NONE) {
+            wanted.length = 1;
+            wanted.data[0] = whole;
+        }
+        for (size_t i = 0; i < wanted.length; i++)
+            wanted.data[i] = vocab->ranks[wanted.data[i]];
+        count = through_memo(memo, piece, length, ids);
+        expect_same("memo", piece, length, &wanted, ids, count);
+        count = through_memo(memo, piece, length, ids);
+        expect_same("memo, met before", piece, length, &wanted, ids, count);
+    }
+    tik_ids_free(&wanted);
+    tik_ids_free(&got);
+}
+
+/* Random vocabularies: extra tokens, letters, longest token, whether ranks are shuffled, whether they have gaps. */
+static const struct {
+    size_t extra;
+    uint32_t letters;
+    size_t longest;
+    bool shuffled, gaps;
+} tables[] = {
+    {3, 2, 3, false, false},   {10, 2, 4, false, false},  {10, 2, 4, true, false},   {40, 2, 8, true, true},
+    {40, 3, 5, true, false},   {100, 3, 6, true, false},  {100, 4, 4, false, true},  {300, 4, 9, true, false},
+    {500, 5, 6, true, true},   {60, 2, 20, true, false},  {400, 6, 3, true, false},  {30, 1, 40, true, false},
+    {200, 2, 300, true, true}, {5, 1, 700, true, false},
+};
+
+static void test_random_tables(void **unused)
+{
+    (void)unused;
+    state = 20261201;
+    for (size_t t = 0; t < sizeof tables / sizeof tables[0]; t++)
+        for (int again = 0; again < 6; again++) {
+            made m = make_vocab(tables[t].extra, tables[t].letters, tables[t].longest, tables[t].shuffled, tables[t].gaps);
+            tik_memo memo;
+            assert_int_equal(tik_memo_init(&memo, &m.vocab, NULL), TIK_OK);
+            for (int texts = 0; texts < 400; texts++) {
+                uint8_t piece[1500];
+                size_t length = 1 + random_below(texts % 40 == 0 ? 1500 : texts % 4 == 0 ? 120 : 20);
+                uint32_t letters = tables[t].letters + (texts % 7 == 0);
+                size_t period = texts % 5 == 0 ? 1 + random_below(6) : length;
+                for (size_t i = 0; i < length; i++)
+                    piece[i] = i < period ? (uint8_t)('a' + random_below(letters)) : piece[i - period];
+                check(&m.vocab, &memo, piece, length);
+            }
+            tik_memo_free(&memo);
+            free_vocab(&m);
+        }
+}
+
+/* Long repeating pieces take a way of their own: every period that it knows and more, many lengths. */
+static void test_repeating(void **unused)
+{
+    (void)unused;
+    state = 7;
+    uint8_t *piece = malloc(6000);
+    assert_non_null(piece);
+    for (size_t t = 0; t < sizeof tables / sizeof tables[0]; t++) {
+        made m = make_vocab(tables[t].extra, tables[t].letters, tables[t].longest, tables[t].shuffled, tables[t].gaps);
+        tik_memo memo;
+        assert_int_equal(tik_memo_init(&memo, &m.vocab, NULL), TIK_OK);
+        for (size_t period = 1; period <= 18; period += 1 + t % 3) {
+            size_t length = 4096 + random_below(200);
+            for (size_t i = 0; i < length; i++)
+                piece[i] = i < period ? (uint8_t)('a' + random_below(tables[t].letters)) : piece[i - period];
+            tik_ids wanted = TIK_IDS_INIT;
+            uint32_t *heap = malloc(length * sizeof *heap);
+            size_t count = 0;
+            assert_non_null(heap);
+            assert_int_equal(tik_merge_long(&m.vocab, piece, length, &wanted, NULL), TIK_OK);
+            assert_int_equal(tik_vocab_merge(&m.vocab, piece, length, heap, &count, NULL), TIK_OK);
+            expect_same("heap", piece, length, &wanted, heap, count);
+            free(heap);
+            tik_ids_free(&wanted);
+        }
+        tik_memo_free(&memo);
+        free_vocab(&m);
+    }
+    free(piece);
+}
+
+/* The embedded vocabularies: random bytes, letters, and tokens strung together. */
+static void test_embedded(void **unused)
+{
+    (void)unused;
+    state = 11;
+    for (size_t e = 0; e < tik_public_manifest_count; e++) {
+        const void *tables_of;
+        size_t size;
+        tik_vocab vocab;
+        tik_memo memo;
+        if (!tik_vocab_embedded(tik_public_manifests[e].sha256, &tables_of, &size))
+            continue;
+        assert_int_equal(tik_vocab_attach(tables_of, size, &vocab, NULL), TIK_OK);
+        assert_int_equal(tik_memo_init(&memo, &vocab, NULL), TIK_OK);
+        for (int texts = 0; texts < 6000; texts++) {
+            uint8_t piece[600];
+            size_t length = 0;
+            size_t wanted = 1 + random_below(texts % 50 == 0 ? 500 : 30);
+            while (length < wanted) {
+                if (texts % 3 == 0)
+                    piece[length++] = (uint8_t)random_below(256);
+                else if (texts % 3 == 1)
+                    piece[length++] = (uint8_t)('a' + random_below(26));
+                else {
+                    uint32_t token = random_below(vocab.count);
+                    size_t more = tik_vocab_length(&vocab, token);
+                    if (length + more > sizeof piece)
+                        break;
+                    memcpy(piece + length, vocab.bytes + vocab.starts[token], more);
+                    length += more;
+                }
+            }
+            if (length)
+                check(&vocab, &memo, piece, length);
+        }
+        tik_memo_free(&memo);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_random_tables),
+        cmocka_unit_test(test_repeating),
+        cmocka_unit_test(test_embedded),
+    };
+    return cmocka_run_group_tests_name("merge", tests, NULL, NULL);
+}
