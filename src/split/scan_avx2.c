@@ -50,10 +50,10 @@ TIK_TARGET_AVX2 TIK_INLINE void load(const uint8_t *text, size_t length, size_t 
     uint8_t rest[TIK_BLOCK];
     const uint8_t *from = text + at;
     uint64_t valid = ~(uint64_t)0;
-    if (TIK_UNLIKELY(at >= length || length - at < TIK_BLOCK)) {
-        size_t size = at < length ? length - at : 0;
+    if (TIK_UNLIKELY(length - at < TIK_BLOCK)) {
+        size_t size = length - at;
         memset(rest, 0, sizeof rest);
-        memcpy(rest, text + (size ? at : 0), size);
+        memcpy(rest, text + at, size);
         from = rest;
         valid = _bzhi_u64(valid, (unsigned)size);
     }

@@ -206,9 +206,9 @@ TIK_TARGET_AVX512 TIK_INLINE __m512i add_wide(const uint8_t *text, size_t length
 TIK_TARGET_AVX512 TIK_INLINE void load(const uint8_t *text, size_t length, size_t at, tik_block *block, page_memory *memory)
 {
     __m512i bytes = load_bytes(text, length, at);
-    uint64_t valid = TIK_LIKELY(at < length && length - at >= TIK_BLOCK)
-                         ? ~(uint64_t)0
-                         : _bzhi_u64(~(uint64_t)0, (unsigned)(at < length ? length - at : 0));
+    uint64_t valid = ~(uint64_t)0;
+    if (TIK_UNLIKELY(length - at < TIK_BLOCK))
+        valid = _bzhi_u64(valid, (unsigned)(length - at));
     uint64_t wide = _mm512_movepi8_mask(bytes);
     __m512i bits = _mm512_permutex2var_epi8(_mm512_load_si512(ascii_bits), bytes, _mm512_load_si512(ascii_bits + 64));
     uint64_t start = valid;

@@ -5,7 +5,7 @@
  *
  *   SCAN_TARGET  the attribute that allows its instructions (may be empty)
  *   SCAN_LOAD    void (const uint8_t *text, size_t length, size_t at, tik_block *block, SCAN_MEMORY *memory):
- *                the masks of the 64 bytes from `at` on; `at` may be at or past the end
+ *                the masks of the 64 bytes from `at` < length on
  *   SCAN_MEMORY  the type of what SCAN_LOAD keeps from one block to the next
  *   SCAN_BEGIN   void (SCAN_MEMORY *memory): its first value; the next block starts with a whole character
  *   SCAN_WRITE   size_t (uint32_t *ends, uint64_t mask, uint32_t offset): for each bit of mask, ascending,
@@ -77,7 +77,10 @@ SCAN_TARGET TIK_INLINE void walk(tik_scan_pattern pattern, tik_scan_piece *piece
         tik_block block, next;
         SCAN_LOAD(text, length, at, &block, &memory);
         while (at < far && length - at >= ahead && capacity - written >= TIK_BLOCK) {
-            SCAN_LOAD(text, length, at + TIK_BLOCK, &next, &memory);
+            if (TIK_LIKELY(length - at > TIK_BLOCK))
+                SCAN_LOAD(text, length, at + TIK_BLOCK, &next, &memory);
+            else
+                next = (tik_block){ 0 };
             uint64_t found = find_boundaries(pattern, &block, &next, &carry, text, length, at, &trouble);
             found &= block.valid & inner;
             if (TIK_UNLIKELY(trouble)) {

@@ -41,7 +41,7 @@ static void transpose(uint64_t rows[8])
 
 static void load(const uint8_t *text, size_t length, size_t at, tik_block *block, uint8_t *spill)
 {
-    size_t size = at >= length ? 0 : length - at < TIK_BLOCK ? length - at : TIK_BLOCK;
+    size_t size = length - at < TIK_BLOCK ? length - at : TIK_BLOCK;
     uint64_t rows[9] = { 0 }; /* the last one is for what goes beyond the block */
     uint64_t start = 0, wide = 0;
     size_t i = 0;

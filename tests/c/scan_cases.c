@@ -194,10 +194,14 @@ static bool check_all_texts(size_t characters, size_t letters)
     return true;
 }
 
-bool scan_all_short_texts(void)
+bool scan_all_short_texts(size_t longest)
 {
-    return check_all_texts(1, LETTERS) && check_all_texts(2, LETTERS) && check_all_texts(3, LETTERS) &&
-           check_all_texts(4, 16) && check_all_texts(5, 9) && check_all_texts(6, 6);
+    static const size_t letters[] = { 0, LETTERS, LETTERS, LETTERS, 16, 9, 6 };
+    for (size_t characters = 1; characters <= longest; characters++) {
+        if (!check_all_texts(characters, letters[characters]))
+            return false;
+    }
+    return true;
 }
 
 /* Runs, long ones too, and mixtures of some characters. */

@@ -15,7 +15,7 @@ typedef size_t scan_other_engine(naive_pattern pattern, const uint8_t *text, siz
 extern scan_other_engine *scan_other;
 
 /* Each prints the first difference and returns false if there is one. */
-bool scan_all_short_texts(void);   /* over an alphabet with a member of each class, at many alignments */
+bool scan_all_short_texts(size_t longest); /* to 6 characters, of all classes, at many alignments */
 bool scan_random_texts(size_t rounds);
 bool scan_all_code_points(void);   /* between letters, numbers, spaces, newlines, signs, apostrophes */
 bool scan_resumed(size_t rounds);  /* with every small capacity */

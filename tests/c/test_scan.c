@@ -32,7 +32,7 @@ static size_t split_by_pcre2(naive_pattern pattern, const uint8_t *text, size_t 
 static void test_all_short_texts(void **state)
 {
     (void)state;
-    assert_true(scan_all_short_texts());
+    assert_true(scan_all_short_texts(6));
 }
 
 static void test_random_texts(void **state)
