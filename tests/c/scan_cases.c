@@ -101,7 +101,8 @@ static bool same(const char *engine, const uint8_t *text, size_t length, const e
 {
     scan_compared++;
     size_t common = expected->count < found->count ? expected->count : found->count;
-    if (expected->count == found->count && !memcmp(expected->ends, found->ends, common * sizeof *found->ends))
+    if (expected->count == found->count &&
+        (!common || !memcmp(expected->ends, found->ends, common * sizeof *found->ends)))
         return true;
     size_t i = 0;
     while (i < common && expected->ends[i] == found->ends[i])
