@@ -1,6 +1,7 @@
 /* Hashes and base64 by libcrypto. */
 #include "fetch/codec.h"
 
+#include <openssl/err.h>
 #include <openssl/evp.h>
 
 static tik_status digest(const EVP_MD *kind, const void *data, size_t length, char *hex, tik_error *error)
@@ -8,8 +9,18 @@ static tik_status digest(const EVP_MD *kind, const void *data, size_t length, ch
     static const char digits[] = "0123456789abcdef";
     unsigned char value[EVP_MAX_MD_SIZE];
     unsigned size = 0;
-    if (!EVP_Digest(data, length, value, &size, kind, NULL))
-        return tik_fail(error, TIK_ERROR_MISSING, "libcrypto cannot compute the hash: is a restricted provider set?");
+    if (!EVP_Digest(data, length, value, &size, kind, NULL)) {
+        /* Either the algorithm is not there, and libcrypto says so when asked for it, or memory lacked. */
+        ERR_set_mark();
+        EVP_MD *found = EVP_MD_fetch(NULL, EVP_MD_get0_name(kind), NULL);
+        bool is_unknown = !found && ERR_GET_REASON(ERR_peek_last_error()) == ERR_R_UNSUPPORTED;
+        ERR_pop_to_mark();
+        EVP_MD_free(found);
+        if (is_unknown)
+            return tik_fail(error, TIK_ERROR_MISSING,
+                            "libcrypto cannot compute the hash: is a restricted provider set?");
+        return tik_fail(error, TIK_ERROR_MEMORY, "no memory to compute a hash");
+    }
     for (unsigned i = 0; i < size; i++) {
         hex[2 * i] = digits[value[i] >> 4];
         hex[2 * i + 1] = digits[value[i] & 15];

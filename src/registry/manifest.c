@@ -165,7 +165,8 @@ tik_status tik_manifest_parse(const char *json, size_t length, const char *sourc
     json_error_t fault;
     json_t *root = json_loadb(json, length, JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL, &fault);
     if (!root) {
-        if (json_error_code(&fault) == json_error_out_of_memory)
+        /* Jansson names no fault at all when it cannot get its first buffer. */
+        if (json_error_code(&fault) == json_error_out_of_memory || !fault.text[0])
             return tik_fail_memory(error, length);
         size_t line = fault.line > 0 ? (size_t)fault.line : TIK_NOWHERE;
         size_t offset = fault.position >= 0 ? (size_t)fault.position : TIK_NOWHERE;

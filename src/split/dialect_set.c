@@ -236,8 +236,10 @@ tik_status set_write(const set_writer *writer, const tik_unicode_ranges *set, ti
     tik_status status = tik_unicode_ranges_unite(&others, set, error);
     if (!status)
         status = tik_unicode_ranges_negate(&others, error);
-    if (status)
+    if (status) {
+        tik_unicode_ranges_free(&others);
         return status;
+    }
     if (set->count == 1 && set->items[0].first == set->items[0].last) {
         status = write_range(out, set->items[0].first, set->items[0].last, error);
     } else if (set->count == 0) {

@@ -74,6 +74,8 @@ static tik_status compile(const tik_bytes *text, uint32_t options, pattern_progr
     options |= PCRE2_DOTALL | PCRE2_NO_START_OPTIMIZE;
     program->code = pcre2_compile((PCRE2_SPTR)text->data, text->length, options, &code, &offset, NULL);
     if (!program->code) {
+        if (code == PCRE2_ERROR_HEAP_FAILED)
+            return tik_fail(error, TIK_ERROR_MEMORY, "no memory to compile the split pattern");
         char reason[256];
         pcre2_get_error_message(code, (PCRE2_UCHAR *)reason, sizeof reason);
         return tik_fail(error, TIK_ERROR_PATTERN, "split pattern: PCRE2 can't run it: %s", reason);

@@ -166,6 +166,12 @@ static tik_status parse_line(builder *b, const char *text, size_t at, size_t end
     if (gap == at)
         return fault(b, line, at, "the token is empty");
     size_t offset = b->arena.length;
+    /* Room first: then what is not decoded is not base64. */
+    void *arena = b->arena.data;
+    tik_status status = tik_grow(&arena, &b->arena.capacity, offset + (gap - at), 1, b->error);
+    b->arena.data = arena;
+    if (status != TIK_OK)
+        return status;
     if (!decode(text + at, gap - at, &b->arena))
         return fault(b, line, at, "the token is not base64");
     size_t digit = gap + 1;

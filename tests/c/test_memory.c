@@ -3,9 +3,10 @@
  * with all that follow it. The outcome must be TIK_ERROR_MEMORY, or success where the library can do
  * without; never a crash, a leak, or a result half made.
  *
- * This program's own malloc takes the place of the C library's, for libtik, PCRE2 and Jansson alike; it
- * needs glibc, and no sanitizer in its way.
+ * This program's own malloc takes the place of the C library's, for libtik and PCRE2 alike; it needs
+ * glibc, and no sanitizer in its way.
  */
+#include <jansson.h>
 #include <limits.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -15,8 +16,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
+#include <openssl/crypto.h>
 
 #include "tik.h"
 
@@ -82,6 +85,37 @@ void free(void *block)
     __libc_free(block);
 }
 
+/*
+ * Jansson's allocations are not refused: without memory it calls a text malformed, or drops characters of
+ * a string, which no caller can see.
+ */
+static void *malloc_for_jansson(size_t size)
+{
+    return counted(__libc_malloc(size));
+}
+
+/* libcrypto's are refused but not counted: it keeps what it says about its own failures. */
+static void *malloc_for_crypto(size_t size, const char *file, int line)
+{
+    (void)file;
+    (void)line;
+    return is_refused() ? NULL : __libc_malloc(size);
+}
+
+static void *realloc_for_crypto(void *block, size_t size, const char *file, int line)
+{
+    (void)file;
+    (void)line;
+    return is_refused() ? NULL : __libc_realloc(block, size);
+}
+
+static void free_for_crypto(void *block, const char *file, int line)
+{
+    (void)file;
+    (void)line;
+    __libc_free(block);
+}
+
 /* ---- What the scenarios work on ------------------------------------------------------------ */
 
 enum { BYTES = 256, LONG_TEXT = 40000 };
@@ -91,9 +125,37 @@ static tik_token tokens[BYTES + 3];
 static const tik_special specials[] = {{"<|endoftext|>", 13, 300}, {"<|end|>", 7, 301}};
 static tik_definition definition;
 static char long_text[LONG_TEXT]; /* one piece of random letters, then words and specials */
+static char ranks_path[4096];
 static char manifest_path[4096];
 
 static tik_encoding *encoding; /* cl100k_base, opened anew for each run: it keeps an encoder for the next call */
+
+static void write_file(const char *name, const char *data, size_t length, char path[4096])
+{
+    const char *folder = getenv("TMPDIR");
+    assert_true(snprintf(path, 4096, "%s/tik-test-memory-%ld-%s", folder ? folder : "/tmp", (long)getpid(), name) > 0);
+    FILE *file = fopen(path, "wb");
+    assert_non_null(file);
+    assert_int_equal(fwrite(data, 1, length, file), length);
+    assert_int_equal(fclose(file), 0);
+}
+
+/* A rank file of the single bytes and a manifest beside it. */
+static void write_vocabulary(void)
+{
+    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    char ranks[BYTES * 10];
+    size_t length = 0;
+    for (unsigned byte = 0; byte < BYTES; byte++)
+        length += (size_t)sprintf(ranks + length, "%c%c== %u\n", digits[byte >> 2], digits[(byte & 3) << 4], byte);
+    write_file("ranks", ranks, length, ranks_path);
+    char manifest[8192];
+    int written = snprintf(manifest, sizeof manifest,
+                           "{\"name\": \"toy\", \"pattern\": \"[a-z]+|[^a-z]\", \"rank_file\": \"%s\",\n"
+                           " \"special_tokens\": {\"<|a|>\": 256, \"<|b|>\": 257}}\n",
+                           strrchr(ranks_path, '/') + 1);
+    write_file("manifest", manifest, (size_t)written, manifest_path);
+}
 
 static void prepare(void)
 {
@@ -104,16 +166,15 @@ static void prepare(void)
     tokens[BYTES] = (tik_token){"th", 2, 256};
     tokens[BYTES + 1] = (tik_token){"the", 3, 257};
     tokens[BYTES + 2] = (tik_token){" the", 4, 258};
-    definition = (tik_definition){.size = sizeof definition, .name = "toy", .pattern = "\\p{L}+| ?\\S+|\\s+",
-                                  .pattern_length = 17, .tokens = tokens, .token_count = BYTES + 3,
+    definition = (tik_definition){.size = sizeof definition, .name = "toy", .pattern = "[a-z]+| ?[^a-z]|\\p{N}+",
+                                  .pattern_length = 22, .tokens = tokens, .token_count = BYTES + 3,
                                   .specials = specials, .special_count = 2};
     uint32_t seed = 1;
     for (size_t i = 0; i < LONG_TEXT; i++) {
         seed = seed * 1664525 + 1013904223;
         long_text[i] = i < LONG_TEXT / 2 ? (char)('a' + (seed >> 16) % 26) : " the end\xC3\xA9 <|endoftext|>"[i % 24];
     }
-    const char *source = getenv("TIK_SOURCE");
-    assert_true(snprintf(manifest_path, sizeof manifest_path, "%s/vocab/r50k_base.json", source ? source : ".") > 0);
+    write_vocabulary();
 }
 
 /* ---- The scenarios: each frees all it made; on failure its results must be untouched --------- */
@@ -380,7 +441,17 @@ static void each_allocation_fails_in_turn(void **state)
 static int set_up(void **state)
 {
     (void)state;
+    json_set_alloc_funcs(malloc_for_jansson, free);
+    assert_int_equal(CRYPTO_set_mem_functions(malloc_for_crypto, realloc_for_crypto, free_for_crypto), 1);
     prepare();
+    return 0;
+}
+
+static int clean_up(void **state)
+{
+    (void)state;
+    remove(ranks_path);
+    remove(manifest_path);
     return 0;
 }
 
@@ -393,5 +464,5 @@ int main(void)
         tests[i] = (struct CMUnitTest){.name = scenarios[i].name, .test_func = each_allocation_fails_in_turn,
                                        .initial_state = &numbers[i]};
     }
-    return cmocka_run_group_tests_name("memory", tests, set_up, NULL);
+    return cmocka_run_group_tests_name("memory", tests, set_up, clean_up);
 }
