@@ -33,10 +33,8 @@ typedef struct job {
 
 static inline void bytes_of(const tik_memo_key *key, uint8_t bytes[16])
 {
-    for (size_t i = 0; i < 8; i++) {
-        bytes[i] = (uint8_t)(key->low >> 8 * i);
-        bytes[8 + i] = (uint8_t)(key->high >> 8 * i);
-    }
+    tik_store64(bytes, key->low);
+    tik_store64(bytes + 8, key->high);
 }
 
 static inline uint32_t next_begin(uint32_t begins, uint32_t place)
@@ -107,11 +105,28 @@ static inline __attribute__((always_inline)) bool begin(job *j, const tik_vocab 
     for (uint32_t i = 0; i < KEYS; i++)
         j->keys[i] = NO_KEY;
     j->tokens[0] = j->tokens[length + 1] = NO_TOKEN;
-    for (uint32_t i = 0; i < length; i++)
-        j->tokens[i + 1] = vocab->byte_index[bytes[i]];
-    for (uint32_t i = 1; i < length; i++)
-        j->keys[i] = vocab->byte_pairs[bytes[i - 1] << 8 | bytes[i]] << PLACE_BITS | i;
-    j->begins = (4u << length) - 1;
+    uint32_t begins = 1 | 2u << length;
+    uint32_t last = 0; /* place of the part before; none yet */
+    for (uint32_t i = 0; i < length;) {
+        size_t size = 1;
+        uint32_t token = bytes[i] < 0x80 ? TIK_NONE : tik_vocab_solid(vocab, bytes + i, length - i, &size);
+        if (token == TIK_NONE) {
+            token = vocab->byte_index[bytes[i]];
+            size = 1;
+        }
+        uint32_t place = i + 1;
+        begins |= 1u << place;
+        j->tokens[place] = token;
+        if (last != 0) {
+            bool single = size == 1 && place - last == 1;
+            uint32_t merged = single ? vocab->byte_pairs[bytes[last - 1] << 8 | bytes[i]]
+                                     : tik_vocab_pair(vocab, j->tokens[last], token);
+            j->keys[last] = merged << PLACE_BITS | last;
+        }
+        last = place;
+        i += (uint32_t)size;
+    }
+    j->begins = begins;
     return merge_least(j, vocab);
 }
 

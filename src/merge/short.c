@@ -3,7 +3,7 @@
  * and the next one make and the place itself; the least key is the lowest rank and, among equals, the
  * leftmost. Places where no part begins any more have the greatest key, so that the search for the least
  * is one pass over a plain array of whole vectors, which compilers turn into vector instructions: the
- * same code is compiled once for any machine and once for AVX2.
+ * same code is compiled once for any machine and once for AVX2. Solid characters (vocab.h) begin whole.
  */
 #include "base/cpu.h"
 #include "merge/merge.h"
@@ -42,15 +42,28 @@ static inline __attribute__((always_inline)) size_t merge(const tik_vocab *vocab
     uint16_t previous[TIK_MERGE_SHORT + 1];
     size_t vectors = (length + LANES - 1) / LANES;
 
-    for (size_t i = 0; i < length; i++) {
-        tokens[i] = vocab->byte_index[piece[i]];
-        next[i] = (uint16_t)(i + 1);
-        previous[i + 1] = (uint16_t)i;
-    }
-    for (size_t i = 0; i + 1 < length; i++)
-        keys[i] = make_key(vocab->byte_pairs[piece[i] << 8 | piece[i + 1]], i);
-    for (size_t i = length - 1; i < vectors * LANES; i++)
+    for (size_t i = 0; i < vectors * LANES; i++)
         keys[i] = NO_KEY;
+    size_t last = length; /* where the part before begins; none yet */
+    for (size_t i = 0; i < length;) {
+        size_t bytes = 1;
+        uint32_t token = piece[i] < 0x80 ? TIK_NONE : tik_vocab_solid(vocab, piece + i, length - i, &bytes);
+        if (token == TIK_NONE) {
+            token = vocab->byte_index[piece[i]];
+            bytes = 1;
+        }
+        tokens[i] = token;
+        next[i] = (uint16_t)(i + bytes);
+        previous[i + bytes] = (uint16_t)i;
+        if (last < length) {
+            bool single = bytes == 1 && i - last == 1;
+            keys[last] = make_key(single ? vocab->byte_pairs[piece[last] << 8 | piece[i]]
+                                         : tik_vocab_pair(vocab, tokens[last], token),
+                                  last);
+        }
+        last = i;
+        i += bytes;
+    }
     uint32_t least;
     while ((least = least_key(keys, vectors)) < NO_KEY) {
         size_t place = least & ((1u << PLACE_BITS) - 1);

@@ -93,25 +93,28 @@ static tik_status fill(const tik_ranks *ranks, void *tables, tik_vocab *vocab, t
         sorted[i] = i;
     tik_sort(sorted, vocab->count, bytes_before, vocab);
 
+    uint32_t *lefts = malloc(((size_t)vocab->count + 1) * sizeof *lefts);
+    if (!lefts)
+        return tik_fail_memory(error, vocab->count * sizeof *lefts);
     tik_merge_memory memory = {0};
-    for (uint32_t i = 0; i < vocab->count; i++) {
+    tik_status status = TIK_OK;
+    for (uint32_t i = 0; i < vocab->count && status == TIK_OK; i++) {
         size_t length = tik_vocab_length(vocab, i);
-        uint32_t left = TIK_NONE;
         uint32_t right = TIK_NONE;
-        if (length > 1) {
-            tik_status status = tik_last_pair(vocab, i, &memory, &left, &right, error);
-            if (status != TIK_OK) {
-                tik_merge_memory_free(&memory);
-                return status;
-            }
-            if (left != TIK_NONE)
-                add_pair(vocab, pairs, left, right, i);
-        }
-        if (length == 1 || left != TIK_NONE)
+        lefts[i] = TIK_NONE;
+        if (length > 1)
+            status = tik_last_pair(vocab, i, &memory, &lefts[i], &right, error);
+        if (lefts[i] != TIK_NONE)
+            add_pair(vocab, pairs, lefts[i], right, i);
+        if (length == 1 || lefts[i] != TIK_NONE)
             alone[i >> 3] |= (uint8_t)(1u << (i & 7));
     }
     tik_merge_memory_free(&memory);
-    return TIK_OK;
+    if (status == TIK_OK)
+        status = tik_find_solid(vocab, lefts, writable(tables, SECTION_SOLID_2), writable(tables, SECTION_SOLID_3),
+                                error);
+    free(lefts);
+    return status;
 }
 
 tik_status tik_vocab_layout(const tik_ranks *ranks, void **tables, size_t *size, tik_error *error)
@@ -152,7 +155,9 @@ tik_status tik_vocab_layout(const tik_ranks *ranks, void **tables, size_t *size,
     place(&header, SECTION_BYTE_INDEX, 256, 4);
     place(&header, SECTION_BYTE_PAIRS, 65536, 4);
     place(&header, SECTION_ALONE, ((uint64_t)count + 7) / 8, 1);
-    size_t bytes = place(&header, SECTION_SORTED, count, 4);
+    place(&header, SECTION_SORTED, count, 4);
+    place(&header, SECTION_SOLID_2, 0x800, 4);
+    size_t bytes = place(&header, SECTION_SOLID_3, 0x10000, 4);
     size_t rounded = (bytes + TABLES_ALIGNMENT - 1) / TABLES_ALIGNMENT * TABLES_ALIGNMENT;
     header.size = rounded;
 

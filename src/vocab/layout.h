@@ -21,4 +21,11 @@ tik_status tik_last_pair(const tik_vocab *vocab, uint32_t index, tik_merge_memor
                          uint32_t *right, tik_error *error);
 void tik_merge_memory_free(tik_merge_memory *memory);
 
+/*
+ * Fills solid_2[0x800] and solid_3[0x10000] (see tik_vocab_solid). Needs all other tables of `vocab`.
+ * `lefts` has the left part of each token's last merge, TIK_NONE where it has none.
+ */
+tik_status tik_find_solid(const tik_vocab *vocab, const uint32_t *lefts, uint32_t *solid_2, uint32_t *solid_3,
+                      tik_error *error);
+
 #endif

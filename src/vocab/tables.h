@@ -17,6 +17,8 @@ enum table_section {
     SECTION_BYTE_PAIRS,
     SECTION_ALONE,
     SECTION_SORTED,
+    SECTION_SOLID_2,
+    SECTION_SOLID_3,
     SECTION_COUNT
 };
 

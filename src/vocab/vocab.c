@@ -48,6 +48,8 @@ tik_status tik_vocab_attach(const void *tables, size_t size, tik_vocab *vocab, t
         .byte_pairs = section(header, SECTION_BYTE_PAIRS),
         .alone = section(header, SECTION_ALONE),
         .sorted = section(header, SECTION_SORTED),
+        .solid_2 = section(header, SECTION_SOLID_2),
+        .solid_3 = section(header, SECTION_SOLID_3),
     };
     return TIK_OK;
 }

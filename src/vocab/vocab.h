@@ -42,6 +42,8 @@ typedef struct tik_vocab {
     const uint32_t *byte_pairs;  /* [65536]: what bytes a and b merge to, at a << 8 | b; TIK_NONE */
     const uint8_t *alone;        /* bit per index: merging the token's bytes gives the token */
     const uint32_t *sorted;      /* [count]: indices in order of bytes */
+    const uint32_t *solid_2;     /* [0x800]: code point → token, if it is solid (see tik_vocab_solid) */
+    const uint32_t *solid_3;     /* [0x10000] */
 } tik_vocab;
 
 /*
@@ -70,6 +72,14 @@ static inline uint64_t tik_load64(const uint8_t *at)
     word = __builtin_bswap64(word);
 #endif
     return word;
+}
+
+static inline void tik_store64(uint8_t *at, uint64_t word)
+{
+#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+    word = __builtin_bswap64(word);
+#endif
+    memcpy(at, &word, sizeof word);
 }
 
 /* Odd constants with well-spread bits: the fractional parts of the square roots of 2 and 3, made odd. */
@@ -197,6 +207,31 @@ static inline uint32_t tik_vocab_pair(const tik_vocab *vocab, uint32_t left, uin
 static inline bool tik_vocab_is_alone(const tik_vocab *vocab, uint32_t index)
 {
     return vocab->alone[index >> 3] >> (index & 7) & 1;
+}
+
+/*
+ * The token of the character of two or three bytes that begins at `text`, if merging can begin with the
+ * whole character instead of its bytes; TIK_NONE if it can't. `*length` becomes its bytes.
+ *
+ * A character is solid if its bytes merge to a token before any part of them can merge with what
+ * surrounds it: solid.c tells how that is known.
+ *
+ * What follows the character must not be a continuation byte (in UTF-8 it is not).
+ */
+static inline uint32_t tik_vocab_solid(const tik_vocab *vocab, const uint8_t *text, size_t room, size_t *length)
+{
+    if (text[0] < 0xC2 || text[0] > 0xEF || room < 2 || tik_utf8_is_start(text[1]))
+        return TIK_NONE;
+    if (text[0] < 0xE0) {
+        *length = 2;
+        if (room > 2 && !tik_utf8_is_start(text[2]))
+            return TIK_NONE;
+        return vocab->solid_2[(text[0] & 0x1Fu) << 6 | (text[1] & 0x3Fu)];
+    }
+    *length = 3;
+    if (room < 3 || tik_utf8_is_start(text[2]) || (room > 3 && !tik_utf8_is_start(text[3])))
+        return TIK_NONE;
+    return vocab->solid_3[(text[0] & 0x0Fu) << 12 | (text[1] & 0x3Fu) << 6 | (text[2] & 0x3Fu)];
 }
 
 /*
