@@ -228,36 +228,37 @@ static tik_status write_ascii(const tik_unicode_ranges *set, tik_bytes *out, tik
     return status ? status : tik_bytes_printf(out, error, "]");
 }
 
+/* A class of more than one member that leaves some out: by its members or by the others, whichever is shorter. */
+static tik_status write_class(const set_writer *writer, const tik_unicode_ranges *set,
+                              const tik_unicode_ranges *others, tik_bytes *out, tik_error *error)
+{
+    class_plan positive = { 0 }, negative = { 0 };
+    tik_status status = plan_class(writer, set, &positive, error);
+    if (!status)
+        status = plan_class(writer, others, &negative, error);
+    if (!status && cost(&negative) < cost(&positive))
+        status = write_plan(&negative, others, true, out, error);
+    else if (!status)
+        status = write_plan(&positive, set, false, out, error);
+    tik_unicode_ranges_free(&positive.rest);
+    tik_unicode_ranges_free(&negative.rest);
+    return status;
+}
+
 tik_status set_write(const set_writer *writer, const tik_unicode_ranges *set, tik_bytes *out, tik_error *error)
 {
     if (!writer)
         return write_ascii(set, out, error);
+    if (set->count == 0)
+        return tik_bytes_append(out, NOTHING, sizeof NOTHING - 1, error);
+    if (set->count == 1 && set->items[0].first == set->items[0].last)
+        return write_range(out, set->items[0].first, set->items[0].last, error);
     tik_unicode_ranges others = { 0 };
     tik_status status = tik_unicode_ranges_unite(&others, set, error);
     if (!status)
         status = tik_unicode_ranges_negate(&others, error);
-    if (status) {
-        tik_unicode_ranges_free(&others);
-        return status;
-    }
-    if (set->count == 1 && set->items[0].first == set->items[0].last) {
-        status = write_range(out, set->items[0].first, set->items[0].last, error);
-    } else if (set->count == 0) {
-        status = tik_bytes_append(out, NOTHING, sizeof NOTHING - 1, error);
-    } else if (others.count == 0) {
-        status = tik_bytes_printf(out, error, ".");
-    } else {
-        class_plan positive = { 0 }, negative = { 0 };
-        status = plan_class(writer, set, &positive, error);
-        if (!status)
-            status = plan_class(writer, &others, &negative, error);
-        if (!status && cost(&negative) < cost(&positive))
-            status = write_plan(&negative, &others, true, out, error);
-        else if (!status)
-            status = write_plan(&positive, set, false, out, error);
-        tik_unicode_ranges_free(&positive.rest);
-        tik_unicode_ranges_free(&negative.rest);
-    }
+    if (!status)
+        status = others.count ? write_class(writer, set, &others, out, error) : tik_bytes_append(out, ".", 1, error);
     tik_unicode_ranges_free(&others);
     return status;
 }
