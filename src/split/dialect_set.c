@@ -6,6 +6,7 @@
  * was built with. So a category is used where that can't change the answer: all that it may hold, in any
  * of the versions that PCRE2 may have, is wanted; what it may lack is added as ranges.
  */
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,6 +14,9 @@
 
 /* Code points up to here are a bit map in PCRE2: they cost nothing as ranges. */
 #define MAPPED_LAST 0xFF
+
+/* A class of so many lookups and ranges need not be compared with what it leaves out. */
+#define SHORT 50
 
 #define ASCII_LAST 0x7F
 
@@ -23,10 +27,13 @@
 /* A category of fewer ranges is not worth a lookup. */
 #define WORTH_LOOKUP 6
 
-/* All but Cc, which is mapped, Cs, which no text has, and Cn, which changes with every version. */
+/*
+ * Groups of categories, then each by itself: all but Cc, which is mapped, Cs, which no text has, and Cn,
+ * which changes with every version.
+ */
 static const char category_names[][3] = {
-    "Ll", "Lm", "Lo", "Lt", "Lu", "Mc", "Me", "Mn", "Nd", "Nl", "No", "Pc", "Pd", "Pe",
-    "Pf", "Pi", "Po", "Ps", "Sc", "Sk", "Sm", "So", "Zl", "Zp", "Zs", "Cf", "Co",
+    "L",  "M",  "N",  "P",  "S",  "Z",  "Ll", "Lm", "Lo", "Lt", "Lu", "Mc", "Me", "Mn", "Nd", "Nl", "No",
+    "Pc", "Pd", "Pe", "Pf", "Pi", "Po", "Ps", "Sc", "Sk", "Sm", "So", "Zl", "Zp", "Zs", "Cf", "Co",
 };
 
 enum { CATEGORIES = sizeof category_names / sizeof category_names[0] };
@@ -60,7 +67,7 @@ static tik_status add_changed(set_writer *writer, tik_unicode_ranges *unsure, ti
     for (size_t i = 0; i < sizeof changed / sizeof changed[0]; i++) {
         tik_status status = tik_unicode_ranges_add(unsure, changed[i].first, changed[i].last, error);
         for (size_t k = 0; !status && k < CATEGORIES; k++) {
-            if (strcmp(changed[i].category, category_names[k]) == 0)
+            if (strncmp(changed[i].category, category_names[k], strlen(category_names[k])) == 0)
                 status = tik_unicode_ranges_add(&writer->maybe[k], changed[i].first, changed[i].last, error);
         }
         if (status)
@@ -99,9 +106,9 @@ tik_status set_writer_new(const char *unicode, set_writer **out, tik_error *erro
     tik_unicode_ranges unsure = { 0 };
     tik_status status = find_unsure(writer, unicode, &unsure, error);
     for (size_t i = 0; !status && i < CATEGORIES; i++) {
-        status = tik_unicode_property(category_names[i], 2, &writer->maybe[i], error);
+        status = tik_unicode_property(category_names[i], strlen(category_names[i]), &writer->maybe[i], error);
         if (!status)
-            status = tik_unicode_property(category_names[i], 2, &writer->sure[i], error);
+            status = tik_unicode_property(category_names[i], strlen(category_names[i]), &writer->sure[i], error);
         if (!status)
             status = tik_unicode_ranges_subtract(&writer->sure[i], &unsure, error);
     }
@@ -126,7 +133,7 @@ void set_writer_free(set_writer *writer)
 
 /* A class being planned: categories by name, and ranges for the rest. */
 typedef struct class_plan {
-    char names[CATEGORIES][3]; /* a general category, or the letter of a group that is there whole */
+    const char *names[CATEGORIES];
     size_t name_count;
     tik_unicode_ranges rest;
 } class_plan;
@@ -156,25 +163,16 @@ static tik_status plan_class(const set_writer *writer, const tik_unicode_ranges 
 {
     *plan = (class_plan){ 0 };
     tik_status status = tik_unicode_ranges_unite(&plan->rest, set, error);
-    bool fits[CATEGORIES] = { false };
-    for (size_t i = 0; i < CATEGORIES && writer->is_usable; i++)
-        fits[i] = is_within(&writer->maybe[i], set);
-    for (size_t i = 0, end; i < CATEGORIES && !status; i = end) {
-        bool whole = true; /* all categories of the same first letter */
-        for (end = i; end < CATEGORIES && category_names[end][0] == category_names[i][0]; end++)
-            whole = whole && fits[end];
-        whole = whole && category_names[i][0] != 'C';
-        for (size_t k = i; k < end && !status; k++) {
-            if (!fits[k] || (!whole && count_unmapped(&writer->sure[k]) < WORTH_LOOKUP))
-                continue;
-            if (!whole || k == i) {
-                memcpy(plan->names[plan->name_count], category_names[k], 3);
-                if (whole)
-                    plan->names[plan->name_count][1] = 0;
-                plan->name_count++;
-            }
-            status = tik_unicode_ranges_subtract(&plan->rest, &writer->sure[k], error);
-        }
+    bool taken[UCHAR_MAX + 1] = { false }; /* by a group's letter */
+    for (size_t i = 0; i < CATEGORIES && writer->is_usable && !status; i++) {
+        const char *name = category_names[i];
+        const bool is_group = name[1] == 0;
+        if (taken[(unsigned char)name[0]] || (!is_group && count_unmapped(&writer->sure[i]) < WORTH_LOOKUP) ||
+            !is_within(&writer->maybe[i], set))
+            continue;
+        taken[(unsigned char)name[0]] = is_group;
+        plan->names[plan->name_count++] = name;
+        status = tik_unicode_ranges_subtract(&plan->rest, &writer->sure[i], error);
     }
     return status;
 }
@@ -234,9 +232,10 @@ static tik_status write_class(const set_writer *writer, const tik_unicode_ranges
 {
     class_plan positive = { 0 }, negative = { 0 };
     tik_status status = plan_class(writer, set, &positive, error);
-    if (!status)
+    const bool is_short = !status && cost(&positive) <= SHORT;
+    if (!status && !is_short)
         status = plan_class(writer, others, &negative, error);
-    if (!status && cost(&negative) < cost(&positive))
+    if (!status && !is_short && cost(&negative) < cost(&positive))
         status = write_plan(&negative, others, true, out, error);
     else if (!status)
         status = write_plan(&positive, set, false, out, error);
