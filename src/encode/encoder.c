@@ -8,11 +8,12 @@
  */
 #include <stdlib.h>
 
+#include "base/cpu.h"
 #include "encode/batch.h"
 #include "encode/encode.h"
 
 /* Pieces between asking for memory and using it. */
-#define BLOCK 256
+#define BLOCK 128
 
 /* Masks that keep the first `length` bytes of two little-endian words. */
 static const uint64_t keep[TIK_MEMO_SHORT + 1][2] = {
@@ -109,32 +110,24 @@ static inline tik_memo_key key_of(const uint8_t *piece, size_t length, size_t ro
 /* A block of pieces on their way through the memo. */
 typedef struct passage {
     tik_memo_key keys[BLOCK];
-    uint32_t entries[BLOCK]; /* first the set, then the entry of each */
-    uint16_t missing[BLOCK]; /* which the memo has not */
-    size_t missing_count;
+    uint32_t sets[BLOCK]; /* where each would be; asked for */
 } passage;
 
-/* The sets' entries are there by now: which is each piece's? */
-static inline void find_entries(const tik_memo *memo, passage *p, size_t count)
-{
-    const tik_memo fixed = *memo; /* what is written below is none of it */
-    size_t missing = 0;
-    for (size_t i = 0; i < count; i++) {
-        size_t entry = tik_memo_entry_in(&fixed, p->entries[i], &p->keys[i]);
-        p->missing[missing] = (uint16_t)i;
-        missing += !tik_memo_has(&fixed, entry, &p->keys[i]);
-        p->entries[i] = (uint32_t)entry;
-    }
-    p->missing_count = missing;
-}
-
-/* Learns what is missing, but for what is too long to be remembered. */
-static void learn(tik_memo *memo, const passage *p, const uint8_t *text, size_t start, const uint32_t *ends)
+/* Learns, together, what the memo has not of the pieces from `first` on, but for what is too long. */
+static void learn_ahead(tik_memo *memo, passage *p, const uint8_t *text, size_t start, const uint32_t *ends,
+                        size_t first, size_t count)
 {
     tik_memo_key keys[TIK_LEARN_MOST];
+    uint16_t missing[BLOCK];
+    size_t missing_count = 0;
     size_t some = 0;
-    for (size_t m = 0; m < p->missing_count; m++) {
-        size_t i = p->missing[m];
+    size_t sets = memo->sets;
+    for (size_t i = first; i < count; i++) {
+        missing[missing_count] = (uint16_t)i;
+        missing_count += tik_memo_find(memo, p->sets[i], &p->keys[i]) == NULL;
+    }
+    for (size_t m = 0; m < missing_count; m++) {
+        size_t i = missing[m];
         size_t length = tik_memo_length(&p->keys[i]);
         if (length <= TIK_MEMO_SHORT) {
             keys[some++] = p->keys[i];
@@ -147,15 +140,29 @@ static void learn(tik_memo *memo, const passage *p, const uint8_t *text, size_t 
     }
     if (some)
         tik_memo_learn_many(memo, keys, some);
+    if (memo->sets != sets) /* it has grown */
+        for (size_t i = first; i < count; i++)
+            p->sets[i] = (uint32_t)tik_memo_set(memo, &p->keys[i]);
 }
 
-/* Finds the entry of piece i again, after entries have come or moved; false if there is none. */
-static bool find_again(const tik_memo *memo, passage *p, size_t i)
+/* The key of each piece, and where it would be; asks for the memory there. Returns the bytes of those too long. */
+static inline __attribute__((always_inline)) size_t find_sets(const tik_memo *memo, passage *p, const uint8_t *text,
+                                                              size_t room, size_t start, const uint32_t *ends,
+                                                              size_t count)
 {
-    if (tik_memo_has(memo, p->entries[i], &p->keys[i]))
-        return true;
-    p->entries[i] = (uint32_t)tik_memo_entry_in(memo, tik_memo_set(memo, &p->keys[i]), &p->keys[i]);
-    return tik_memo_has(memo, p->entries[i], &p->keys[i]);
+    const tik_memo fixed = *memo; /* nothing that is written here is part of it */
+    size_t too_long = 0;
+    size_t at = start;
+    for (size_t i = 0; i < count; i++) {
+        size_t length = ends[i] - at;
+        p->keys[i] = key_of(text + at, length, room - at);
+        p->sets[i] = (uint32_t)tik_memo_set(&fixed, &p->keys[i]);
+        __builtin_prefetch(fixed.entries + p->sets[i]);
+        if (TIK_UNLIKELY(length > TIK_MEMO_LONGEST))
+            too_long += length;
+        at = ends[i];
+    }
+    return too_long;
 }
 
 /*
@@ -168,34 +175,20 @@ static inline __attribute__((always_inline)) tik_status block(tik_encoder *encod
 {
     passage p;
     tik_memo *memo = &encoder->memo;
-    const tik_memo fixed = *memo; /* what is written in this loop is none of it */
-    size_t at = start;
-    size_t most = TIK_MEMO_IDS; /* ids: at most one a byte, and an entry's are written whole */
-    for (size_t i = 0; i < count; i++) {
-        size_t length = ends[i] - at;
-        p.keys[i] = key_of(text + at, length, room - at);
-        p.entries[i] = (uint32_t)tik_memo_set(&fixed, &p.keys[i]);
-        __builtin_prefetch(fixed.entries + p.entries[i]);
-        most += length <= TIK_MEMO_LONGEST ? length : 0;
-        at = ends[i];
-    }
+    /* Ids: at most one a byte of what is remembered; and an entry's are written whole. */
+    size_t most = ends[count - 1] - start + TIK_MEMO_IDS;
+    most -= find_sets(memo, &p, text, room, start, ends, count);
     if (store) {
         tik_status status = tik_reserve_ids(sink->ids, most, error);
         if (status != TIK_OK)
             return status;
     }
-    find_entries(memo, &p, count);
-    bool sure = true; /* each piece's entry is where it was found */
-    if (p.missing_count != 0) {
-        learn(memo, &p, text, start, ends);
-        sure = false;
-    }
     uint32_t *out = store ? sink->ids->data + sink->ids->length : NULL;
     size_t total = 0;
+    bool ahead = false; /* what comes has been looked through */
     for (size_t i = 0; i < count; i++) {
-        bool has = sure || find_again(memo, &p, i);
-        const tik_memo_entry *entry = memo->entries + p.entries[i];
-        if (TIK_LIKELY(has && entry->count <= TIK_MEMO_IDS)) {
+        const tik_memo_entry *entry = tik_memo_find(memo, p.sets[i], &p.keys[i]);
+        if (TIK_LIKELY(entry != NULL && entry->count <= TIK_MEMO_IDS)) {
             if (store)
                 memcpy(out + total, entry->ids, sizeof entry->ids);
             total += entry->count;
@@ -214,7 +207,11 @@ static inline __attribute__((always_inline)) tik_status block(tik_encoder *encod
             if (status != TIK_OK)
                 return status;
             out = store ? sink->ids->data + sink->ids->length : NULL;
-        } else if (has && (length <= TIK_MEMO_SHORT || tik_memo_is(memo, entry, piece))) {
+        } else if (entry == NULL && !ahead) {
+            ahead = true;
+            learn_ahead(memo, &p, text, start, ends, i, count);
+            i--; /* look again */
+        } else if (entry != NULL && (length <= TIK_MEMO_SHORT || tik_memo_is(memo, entry, piece))) {
             size_t got = entry->count - TIK_MEMO_SPILLED;
             if (store)
                 memcpy(out + total, tik_memo_spilled(memo, entry), got * sizeof *out);
@@ -230,9 +227,9 @@ static inline __attribute__((always_inline)) tik_status block(tik_encoder *encod
     return TIK_OK;
 }
 
-/* The pieces of one batch, none of them dropped. */
-static tik_status pieces(tik_encoder *encoder, const uint8_t *text, size_t room, size_t start, const uint32_t *ends,
-                         size_t count, tik_sink *sink, tik_error *error)
+static inline __attribute__((always_inline)) tik_status blocks(tik_encoder *encoder, const uint8_t *text, size_t room,
+                                                               size_t start, const uint32_t *ends, size_t count,
+                                                               tik_sink *sink, tik_error *error)
 {
     for (size_t i = 0; i < count; i += BLOCK) {
         size_t some = count - i < BLOCK ? count - i : BLOCK;
@@ -243,6 +240,26 @@ static tik_status pieces(tik_encoder *encoder, const uint8_t *text, size_t room,
         start = ends[i + some - 1];
     }
     return TIK_OK;
+}
+
+#if TIK_HAVE_X86
+/* The same code; the compiler's shifts, multiplications and comparisons are the newer machine's. */
+TIK_TARGET_AVX2 static tik_status blocks_avx2(tik_encoder *encoder, const uint8_t *text, size_t room, size_t start,
+                                              const uint32_t *ends, size_t count, tik_sink *sink, tik_error *error)
+{
+    return blocks(encoder, text, room, start, ends, count, sink, error);
+}
+#endif
+
+/* The pieces of one batch, none of them dropped. */
+static tik_status pieces(tik_encoder *encoder, const uint8_t *text, size_t room, size_t start, const uint32_t *ends,
+                         size_t count, tik_sink *sink, tik_error *error)
+{
+#if TIK_HAVE_X86
+    if (tik_cpu() & TIK_CPU_AVX2)
+        return blocks_avx2(encoder, text, room, start, ends, count, sink, error);
+#endif
+    return blocks(encoder, text, room, start, ends, count, sink, error);
 }
 
 static tik_status drop(tik_encoder *encoder, size_t from, size_t to, tik_error *error)

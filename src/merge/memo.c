@@ -60,7 +60,6 @@ static void put(tik_memo *memo, const tik_memo_entry *entry)
     else {
         set[1] = set[0];
         set[0] = *entry;
-        memo->moves++;
     }
 }
 
@@ -78,7 +77,6 @@ static void grow(tik_memo *memo)
         memo->shift--;
     }
     memo->used = 0;
-    memo->moves++;
     for (size_t i = 0; i < old_count; i++)
         if (old[i].key.high != 0)
             put(memo, &old[i]);
@@ -89,7 +87,6 @@ static void forget(tik_memo *memo)
 {
     memset(memo->entries, 0, memo->sets * TIK_MEMO_WAYS * sizeof *memo->entries);
     memo->used = 0;
-    memo->moves++;
     memo->spill_length = 0;
 }
 
@@ -129,7 +126,7 @@ void tik_memo_put(tik_memo *memo, const tik_memo_key *key, const uint8_t *piece,
     tik_memo_entry entry = {.key = *key, .count = (uint32_t)count};
     if (memo->used >= memo->sets && memo->sets < SETS_MOST)
         grow(memo);
-    if (tik_memo_has(memo, tik_memo_entry_in(memo, tik_memo_set(memo, key), key), key))
+    if (tik_memo_find(memo, tik_memo_set(memo, key), key))
         return;
     if (length <= TIK_MEMO_SHORT && count <= TIK_MEMO_IDS)
         memcpy(entry.ids, ids, count * sizeof *ids);

@@ -72,7 +72,6 @@ typedef struct tik_memo {
     unsigned shift; /* 64 - log2(sets) */
     size_t sets;
     size_t used;
-    size_t moves; /* how often entries have moved or gone: places known from before may not hold any more */
     uint32_t *spill;
     size_t spill_length;
     size_t spill_capacity;
@@ -104,20 +103,15 @@ static inline size_t tik_memo_set(const tik_memo *memo, const tik_memo_key *key)
 }
 
 /*
- * The entry of the key in the set that begins at `set`; where there is none, any other entry of the set.
- * Which of the two it is, no branch can guess.
+ * The entry of the key in the set that begins at `set`, NULL if there is none. Which of the two it is, no
+ * branch can guess.
  */
-static inline size_t tik_memo_entry_in(const tik_memo *memo, size_t set, const tik_memo_key *key)
+static inline __attribute__((always_inline)) const tik_memo_entry *tik_memo_find(const tik_memo *memo, size_t set,
+                                                                                 const tik_memo_key *key)
 {
-    const tik_memo_key *first = &memo->entries[set].key;
-    return set + (((first->low ^ key->low) | (first->high ^ key->high)) != 0);
-}
-
-/* Whether the entry is of that key. */
-static inline bool tik_memo_has(const tik_memo *memo, size_t entry, const tik_memo_key *key)
-{
-    const tik_memo_key *there = &memo->entries[entry].key;
-    return ((there->low ^ key->low) | (there->high ^ key->high)) == 0;
+    const tik_memo_entry *entry = memo->entries + set;
+    entry += ((entry->key.low ^ key->low) | (entry->key.high ^ key->high)) != 0;
+    return ((entry->key.low ^ key->low) | (entry->key.high ^ key->high)) == 0 ? entry : NULL;
 }
 
 /* The ids of a spilled entry. */

@@ -107,9 +107,8 @@ static size_t through_memo(tik_memo *memo, const uint8_t *piece, size_t length, 
         key = tik_memo_long_key(piece, length);
         tik_memo_learn(memo, &key, piece);
     }
-    size_t place = tik_memo_entry_in(memo, tik_memo_set(memo, &key), &key);
-    assert_true(tik_memo_has(memo, place, &key));
-    const tik_memo_entry *entry = &memo->entries[place];
+    const tik_memo_entry *entry = tik_memo_find(memo, tik_memo_set(memo, &key), &key);
+    assert_non_null(entry);
     size_t count = entry->count & (TIK_MEMO_SPILLED - 1);
     if (entry->count & TIK_MEMO_SPILLED) {
         assert_true(length <= TIK_MEMO_SHORT || tik_memo_is(memo, entry, piece));
