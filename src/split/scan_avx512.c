@@ -132,8 +132,6 @@ TIK_TARGET_AVX512 TIK_INLINE __m512i classes_of_three(page_list *pages, uint64_t
     uint64_t known = _mm512_mask_cmpge_epu8_mask(_mm512_mask_cmple_epu8_mask(leads, b1, _mm512_shuffle_epi8(to, row)),
                                                  b1, _mm512_shuffle_epi8(from, row));
     classes = _mm512_mask_mov_epi8(classes, known, _mm512_set1_epi8(TIK_CLASS_LO));
-    if (known == leads)
-        return classes;
     for (int i = 0; i < PAGES; i++) {
         uint64_t here = _mm512_mask_cmpeq_epi8_mask(_mm512_cmpeq_epi8_mask(b0, pages->first[i]), b1, pages->second[i]);
         classes = pick(classes, here, b2, pages->classes[i]);
