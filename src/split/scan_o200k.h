@@ -33,23 +33,17 @@ TIK_INLINE uint64_t tik_inner_capitals(const tik_block *block, const tik_block *
     uint64_t tail = tik_flood(caseless, caseless & (after_lower | carry->tail));
     found |= block->upper & tik_after(tail, carry->tail);
     carry->tail = tail >> 63;
-    for (uint64_t rest = block->upper & after_caseless & ~found; rest; rest &= rest - 1) {
-        uint64_t first = rest & -rest;
-        uint64_t end = (block->upper + first) & ~block->upper & -first;
-        uint64_t lower;
-        if (end) {
-            lower = block->lower | caseless;
-        } else {
-            uint64_t beyond = ~next->upper;
-            if (!beyond) {
-                *trouble |= first;
-                break;
-            }
-            end = beyond & -beyond;
-            lower = next->lower | next->caseless | next->mark;
-        }
-        if (!(lower & end))
-            found |= first;
+    /* Runs of capitals after UPPER without case, and where they end. */
+    uint64_t starts = block->upper & after_caseless & ~found;
+    uint64_t sum = block->upper + starts, lower = block->lower | caseless;
+    for (uint64_t ends = sum & ~block->upper & ~lower; ends; ends &= ends - 1)
+        found |= tik_bit(tik_highest(starts & ((ends & -ends) - 1)));
+    if (TIK_UNLIKELY(sum < starts)) { /* the last one reaches the end of the block */
+        uint64_t beyond = ~next->upper, last = tik_bit(tik_highest(starts));
+        if (!beyond)
+            *trouble |= last;
+        else if (!(beyond & -beyond & (next->lower | next->caseless | next->mark)))
+            found |= last;
     }
     return found;
 }
