@@ -8,6 +8,7 @@
 #include "encode/cut.h"
 
 struct tik_chunker {
+    tik_encoding *encoding; /* a reference */
     tik_cutter cutter;
     size_t limit;
     size_t overlap;
@@ -35,6 +36,7 @@ tik_status tik_chunker_new(const tik_encoding *encoding, size_t limit, size_t ov
         return tik_fail_memory(error, sizeof *made);
     made->limit = limit;
     made->overlap = overlap;
+    made->encoding = tik_retain((tik_encoding *)(uintptr_t)encoding);
     tik_status status = tik_cutter_init(&made->cutter, encoding, options, error);
     if (status != TIK_OK) {
         tik_chunker_free(made);
@@ -49,6 +51,7 @@ void tik_chunker_free(tik_chunker *chunker)
     if (!chunker)
         return;
     tik_cutter_free(&chunker->cutter);
+    tik_close(chunker->encoding);
     tik_bytes_free(&chunker->text);
     free(chunker);
 }
@@ -57,7 +60,7 @@ void tik_chunker_free(tik_chunker *chunker)
 static void drop_done(tik_chunker *chunker)
 {
     size_t done = chunker->begin;
-    if (done < chunker->text.length - done)
+    if (done == 0 || done < chunker->text.length - done)
         return;
     memmove(chunker->text.data, chunker->text.data + done, chunker->text.length - done);
     chunker->text.length -= done;

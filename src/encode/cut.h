@@ -25,7 +25,6 @@ size_t tik_character_before(const uint8_t *text, size_t at);
 
 typedef struct tik_cutter {
     const tik_encoding *encoding;
-    tik_encoder *encoder;
     tik_options options;
     bool certain; /* the pattern's certain boundaries may be used: no special token is looked for */
     tik_boundary at;

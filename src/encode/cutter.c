@@ -45,19 +45,18 @@ tik_status tik_cutter_init(tik_cutter *cutter, const tik_encoding *encoding, con
         cutter->options.limit = 0;
     }
     cutter->certain = cutter->options.allowed == TIK_SET_NONE && cutter->options.disallowed == TIK_SET_NONE;
-    return tik_encoder_new(encoding, &cutter->encoder, error);
+    return TIK_OK;
 }
 
 void tik_cutter_free(tik_cutter *cutter)
 {
-    tik_encoder_free(cutter->encoder);
     tik_ids_free(&cutter->ids);
     tik_sizes_free(&cutter->offsets);
 }
 
 static tik_status count(tik_cutter *cutter, const uint8_t *text, size_t length, size_t *tokens, tik_error *error)
 {
-    return tik_encoder_count(cutter->encoder, (const char *)text, length, &cutter->options, tokens, error);
+    return tik_count_with(cutter->encoding, (const char *)text, length, &cutter->options, tokens, error);
 }
 
 /* Encodes text[from, to) into cutter->ids, with their places in the text. */

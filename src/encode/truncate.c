@@ -12,8 +12,8 @@ static tik_status keep_end(tik_cutter *cutter, const uint8_t *text, size_t lengt
         last = tik_character_before(text, last);
     while (last > 0 && cutter->graphemes && !tik_ends_cluster(text, length, last));
     size_t needed;
-    status = tik_encoder_count(cutter->encoder, (const char *)text + last, length - last, &cutter->options, &needed,
-                               error);
+    status = tik_count_with(cutter->encoding, (const char *)text + last, length - last, &cutter->options, &needed,
+                            error);
     if (status != TIK_OK)
         return status;
     return tik_fail_at(error, TIK_ERROR_LIMIT, TIK_NOWHERE, last,
