@@ -6,7 +6,7 @@
 #include "split/dialect.h"
 #include "split/dialect_tree.h"
 
-syntax_node *tree_node(syntax_tree *tree, node_kind kind, size_t offset)
+syntax_node *tik_tree_node(syntax_tree *tree, node_kind kind, size_t offset)
 {
     if (tree->status)
         return NULL;
@@ -22,16 +22,16 @@ syntax_node *tree_node(syntax_tree *tree, node_kind kind, size_t offset)
     return made;
 }
 
-bool tree_append(syntax_tree *tree, syntax_node *parent, syntax_node *child)
+bool tik_tree_append(syntax_tree *tree, syntax_node *parent, syntax_node *child)
 {
-    if (!tree_check(tree, tik_grow((void **)&parent->items, &parent->capacity, parent->count + 1,
+    if (!tik_tree_check(tree, tik_grow((void **)&parent->items, &parent->capacity, parent->count + 1,
                                    sizeof *parent->items, tree->error)))
         return false;
     parent->items[parent->count++] = child;
     return true;
 }
 
-void tree_free(syntax_tree *tree)
+void tik_tree_free(syntax_tree *tree)
 {
     for (syntax_node *made = tree->made_last; made;) {
         syntax_node *before = made->made_before;
@@ -44,7 +44,7 @@ void tree_free(syntax_tree *tree)
     free(tree->groups);
 }
 
-void *tree_refuse(syntax_tree *tree, size_t offset, const char *format, ...)
+void *tik_tree_refuse(syntax_tree *tree, size_t offset, const char *format, ...)
 {
     if (tree->status)
         return NULL;
@@ -58,13 +58,13 @@ void *tree_refuse(syntax_tree *tree, size_t offset, const char *format, ...)
     return NULL;
 }
 
-void *tree_cannot(syntax_tree *tree, size_t offset, const char *what)
+void *tik_tree_cannot(syntax_tree *tree, size_t offset, const char *what)
 {
-    return tree_refuse(tree, offset, "%s can't be run here as the reference runs it; write the pattern without it",
-                       what);
+    return tik_tree_refuse(tree, offset,
+                           "%s can't be run here as the reference runs it; write the pattern without it", what);
 }
 
-bool tree_check(syntax_tree *tree, tik_status status)
+bool tik_tree_check(syntax_tree *tree, tik_status status)
 {
     if (!tree->status)
         tree->status = status;
@@ -74,10 +74,10 @@ bool tree_check(syntax_tree *tree, tik_status status)
 static void emit_both(syntax_tree *tree, const char *unicode, tik_translation *made)
 {
     set_writer *writer = NULL;
-    if (tree_check(tree, set_writer_new(unicode, &writer, tree->error)) &&
-        tree_emit(tree, writer, &made->pattern, made))
-        tree_emit(tree, NULL, &made->ascii, made);
-    set_writer_free(writer);
+    if (tik_tree_check(tree, tik_set_writer_new(unicode, &writer, tree->error)) &&
+        tik_tree_emit(tree, writer, &made->pattern, made))
+        tik_tree_emit(tree, NULL, &made->ascii, made);
+    tik_set_writer_free(writer);
 }
 
 tik_status tik_dialect_translate(const char *pattern, size_t length, const char *unicode,
@@ -87,10 +87,10 @@ tik_status tik_dialect_translate(const char *pattern, size_t length, const char 
     tik_translation made = { TIK_BYTES_INIT, TIK_BYTES_INIT, 0, false };
     size_t valid = tik_utf8_valid_prefix((const uint8_t *)pattern, length);
     if (valid < length) {
-        tree_refuse(&tree, valid, "not UTF-8");
-    } else if (tree_parse(&tree) && tree_rewrite(&tree) && tree_measure(&tree, tree.root)) {
+        tik_tree_refuse(&tree, valid, "not UTF-8");
+    } else if (tik_tree_parse(&tree) && tik_tree_rewrite(&tree) && tik_tree_measure(&tree, tree.root)) {
         if (tree.root->size == 0)
-            tree_refuse(&tree, 0, "it can match the empty string, which is no piece");
+            tik_tree_refuse(&tree, 0, "it can match the empty string, which is no piece");
         else
             emit_both(&tree, unicode, &made);
     }
@@ -100,6 +100,6 @@ tik_status tik_dialect_translate(const char *pattern, size_t length, const char 
     } else {
         *translation = made;
     }
-    tree_free(&tree);
+    tik_tree_free(&tree);
     return tree.status;
 }

@@ -28,12 +28,12 @@ typedef struct class_item {
 
 static bool check(reader *r, tik_status status)
 {
-    return tree_check(r->tree, status);
+    return tik_tree_check(r->tree, status);
 }
 
 static bool refuse(reader *r, const char *reason)
 {
-    tree_refuse(r->tree, r->offset, "%s", reason);
+    tik_tree_refuse(r->tree, r->offset, "%s", reason);
     return false;
 }
 
@@ -71,7 +71,7 @@ static bool read_property(reader *r, bool negated, tik_unicode_ranges *set)
     tik_error reason;
     tik_status status = tik_unicode_property(name, length, set, &reason);
     if (status == TIK_ERROR_PATTERN) {
-        tree_refuse(r->tree, r->offset, "there is no property \\p{%.*s}", length < 64 ? (int)length : 64, name);
+        tik_tree_refuse(r->tree, r->offset, "there is no property \\p{%.*s}", length < 64 ? (int)length : 64, name);
         return false;
     }
     return check(r, status) && fold_and_negate(r, set, negated);
@@ -310,7 +310,7 @@ static bool read_class(reader *r, size_t depth, tik_unicode_ranges *set)
     return done;
 }
 
-bool tree_class_set(syntax_tree *tree, syntax_node *class)
+bool tik_tree_class_set(syntax_tree *tree, syntax_node *class)
 {
     reader r = { tree, class->text.data, class->text.length, 0, class->offset, class->fold };
     if (r.text[0] == '[')

@@ -29,23 +29,23 @@ static bool emit(emitter *e, syntax_node *node, binding_power binding);
 
 static bool put(emitter *e, const char *text)
 {
-    return tree_check(e->tree, tik_bytes_append(e->out, text, strlen(text), e->tree->error));
+    return tik_tree_check(e->tree, tik_bytes_append(e->out, text, strlen(text), e->tree->error));
 }
 
 static bool put_number(emitter *e, const char *format, size_t number);
 
 static bool put_set(emitter *e, const tik_unicode_ranges *set)
 {
-    return tree_check(e->tree, set_write(e->writer, set, e->out, e->tree->error));
+    return tik_tree_check(e->tree, tik_set_write(e->writer, set, e->out, e->tree->error));
 }
 
 static bool emit_literal(emitter *e, const syntax_node *literal)
 {
     tik_unicode_ranges set = { 0 };
-    bool done = tree_check(e->tree, tik_unicode_ranges_add(&set, literal->code_point, literal->code_point,
+    bool done = tik_tree_check(e->tree, tik_unicode_ranges_add(&set, literal->code_point, literal->code_point,
                                                            e->tree->error));
     if (done && literal->fold)
-        done = tree_check(e->tree, tik_unicode_ranges_fold(&set, e->tree->error));
+        done = tik_tree_check(e->tree, tik_unicode_ranges_fold(&set, e->tree->error));
     done = done && put_set(e, &set);
     tik_unicode_ranges_free(&set);
     return done;
@@ -56,15 +56,15 @@ static bool put_with_words(emitter *e, const char *text)
 {
     if (!e->word.length) {
         tik_unicode_ranges set = { 0 };
-        bool done = tree_check(e->tree, tik_unicode_perl('w', &set, e->tree->error)) &&
-                    tree_check(e->tree, set_write(e->writer, &set, &e->word, e->tree->error));
+        bool done = tik_tree_check(e->tree, tik_unicode_perl('w', &set, e->tree->error)) &&
+                    tik_tree_check(e->tree, tik_set_write(e->writer, &set, &e->word, e->tree->error));
         tik_unicode_ranges_free(&set);
         if (!done)
             return false;
     }
     bool done = true;
     for (; *text && done; text++)
-        done = tree_check(e->tree, *text == 'W'
+        done = tik_tree_check(e->tree, *text == 'W'
                                        ? tik_bytes_append(e->out, e->word.data, e->word.length, e->tree->error)
                                        : tik_bytes_append(e->out, text, 1, e->tree->error));
     return done;
@@ -163,7 +163,7 @@ static bool emit_quantifier(emitter *e, const syntax_node *repeat, bool possessi
 static bool emit_repeat(emitter *e, syntax_node *repeat, bool possessive)
 {
     if (repeat->least > PCRE2_GROUPS || (repeat->most > PCRE2_GROUPS && repeat->most != REPEAT_UNBOUNDED))
-        return tree_cannot(e->tree, repeat->offset, "a repeat of more than 65535 times");
+        return tik_tree_cannot(e->tree, repeat->offset, "a repeat of more than 65535 times");
     return emit(e, repeat->items[0], BIND_ITEM) && emit_quantifier(e, repeat, possessive);
 }
 
@@ -173,7 +173,7 @@ static bool emit_group(emitter *e, syntax_node *group)
         return emit_enclosed(e, "(?:", group->items[0]);
     /* The reference goes back into a look-around for another capture; PCRE2 does not. */
     if (e->looks)
-        return tree_cannot(e->tree, group->offset, "a back-reference to a group in a look-around");
+        return tik_tree_cannot(e->tree, group->offset, "a back-reference to a group in a look-around");
     e->captures[group->number - 1] = ++e->capture_count;
     return emit_enclosed(e, "(", group->items[0]);
 }
@@ -217,11 +217,11 @@ static bool emit_behind_branch(emitter *e, syntax_node *branch)
 {
     if (!branch->size_is_fixed && !branch->is_fancy) {
         trim_front(branch);
-        if (!tree_measure(e->tree, branch))
+        if (!tik_tree_measure(e->tree, branch))
             return false;
     }
     if (!branch->size_is_fixed)
-        return tree_cannot(e->tree, branch->offset, "a look-behind of several lengths");
+        return tik_tree_cannot(e->tree, branch->offset, "a look-behind of several lengths");
     look_back(e, branch->size);
     e->behind += branch->size;
     bool done = emit(e, branch, BIND_ROW);
@@ -291,7 +291,7 @@ static bool emit_bare(emitter *e, syntax_node *node)
     case NODE_FAIL:
         return put(e, "(?!)");
     case NODE_KEEP:
-        return tree_cannot(e->tree, node->offset, "\\K within a group");
+        return tik_tree_cannot(e->tree, node->offset, "\\K within a group");
     default:
         return true;
     }
@@ -339,12 +339,12 @@ static bool emit_branch(emitter *e, syntax_node *branch)
     return true;
 }
 
-bool tree_emit(syntax_tree *tree, const set_writer *writer, tik_bytes *out, tik_translation *facts)
+bool tik_tree_emit(syntax_tree *tree, const set_writer *writer, tik_bytes *out, tik_translation *facts)
 {
     emitter e = { .tree = tree, .out = out, .writer = writer, .facts = facts };
     size_t capacity = 0;
-    bool done = tree_check(tree, tik_grow((void **)&e.captures, &capacity, tree->group_count + 1, sizeof *e.captures,
-                                          tree->error));
+    bool done = tik_tree_check(tree, tik_grow((void **)&e.captures, &capacity, tree->group_count + 1,
+                                              sizeof *e.captures, tree->error));
     if (done)
         memset(e.captures, 0, (tree->group_count + 1) * sizeof *e.captures);
     syntax_node *root = tree->root;

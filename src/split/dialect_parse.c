@@ -110,7 +110,7 @@ static size_t after_space(parser *p, size_t at)
             for (at += 3; at < p->length && p->text[at] != ')';)
                 at += p->text[at] == '\\' ? 2 : 1;
             if (at >= p->length) {
-                tree_refuse(p->tree, open, "this comment is not closed; write (?#…)");
+                tik_tree_refuse(p->tree, open, "this comment is not closed; write (?#…)");
                 return p->length;
             }
             at++;
@@ -143,7 +143,7 @@ static bool read_number(const parser *p, size_t *at, size_t *value)
 
 static syntax_node *literal(parser *p, size_t offset, uint32_t code_point, bool fold)
 {
-    syntax_node *made = tree_node(p->tree, NODE_LITERAL, offset);
+    syntax_node *made = tik_tree_node(p->tree, NODE_LITERAL, offset);
     if (made) {
         made->code_point = code_point;
         made->fold = fold;
@@ -153,7 +153,7 @@ static syntax_node *literal(parser *p, size_t offset, uint32_t code_point, bool 
 
 static syntax_node *assertion_node(parser *p, size_t offset, assertion_kind kind)
 {
-    syntax_node *made = tree_node(p->tree, NODE_ASSERTION, offset);
+    syntax_node *made = tik_tree_node(p->tree, NODE_ASSERTION, offset);
     if (made) {
         made->assertion = kind;
         made->crlf = p->flags.crlf;
@@ -163,7 +163,7 @@ static syntax_node *assertion_node(parser *p, size_t offset, assertion_kind kind
 
 static syntax_node *any_node(parser *p, size_t offset, bool line_end, bool crlf)
 {
-    syntax_node *made = tree_node(p->tree, NODE_ANY, offset);
+    syntax_node *made = tik_tree_node(p->tree, NODE_ANY, offset);
     if (made) {
         made->line_end = line_end;
         made->crlf = crlf;
@@ -174,8 +174,8 @@ static syntax_node *any_node(parser *p, size_t offset, bool line_end, bool crlf)
 /* A node that hands `text` to the reference's class parser. */
 static syntax_node *class_node(parser *p, size_t offset, const char *text, size_t length, bool fold)
 {
-    syntax_node *made = tree_node(p->tree, NODE_CLASS, offset);
-    if (!made || !tree_check(p->tree, tik_bytes_append(&made->text, text, length, p->tree->error)))
+    syntax_node *made = tik_tree_node(p->tree, NODE_CLASS, offset);
+    if (!made || !tik_tree_check(p->tree, tik_bytes_append(&made->text, text, length, p->tree->error)))
         return NULL;
     made->fold = fold;
     return made;
@@ -183,8 +183,8 @@ static syntax_node *class_node(parser *p, size_t offset, const char *text, size_
 
 static syntax_node *wrap(parser *p, node_kind kind, size_t offset, syntax_node *child)
 {
-    syntax_node *made = child ? tree_node(p->tree, kind, offset) : NULL;
-    return made && tree_append(p->tree, made, child) ? made : NULL;
+    syntax_node *made = child ? tik_tree_node(p->tree, kind, offset) : NULL;
+    return made && tik_tree_append(p->tree, made, child) ? made : NULL;
 }
 
 /* ---- Escapes --------------------------------------------------------------------------------- */
@@ -208,13 +208,14 @@ static syntax_node *parse_hex(parser *p, size_t offset, size_t digits)
             at = after_space(p, at + 1);
         }
         if (!count || byte_at(p, at) != '}')
-            return tree_refuse(p->tree, offset, "one to eight hexadecimal digits and } must follow here");
+            return tik_tree_refuse(p->tree, offset, "one to eight hexadecimal digits and } must follow here");
         p->at = at + 1;
     } else {
-        return tree_refuse(p->tree, offset, "%zu hexadecimal digits, or some in braces, must follow here", digits);
+        return tik_tree_refuse(p->tree, offset,
+                               "%zu hexadecimal digits, or some in braces, must follow here", digits);
     }
     if (value > 0x10FFFF || (value >= 0xD800 && value <= 0xDFFF))
-        return tree_refuse(p->tree, offset, "there is no character of that number");
+        return tik_tree_refuse(p->tree, offset, "there is no character of that number");
     return literal(p, offset, value, p->flags.fold);
 }
 
@@ -260,7 +261,7 @@ static syntax_node *parse_property(parser *p, size_t offset, bool in_class)
     }
     const char *close = memchr(p->text + p->at, '}', p->length - p->at);
     if (!close)
-        return tree_refuse(p->tree, offset, "the name of this property is not closed; write \\p{Name}");
+        return tik_tree_refuse(p->tree, offset, "the name of this property is not closed; write \\p{Name}");
     const char *text = p->text + p->at + 1;
     size_t length = (size_t)(close - text);
     bool negated = p->text[offset + 1] == 'P';
@@ -285,14 +286,14 @@ static syntax_node *parse_property(parser *p, size_t offset, bool in_class)
         else
             status = tik_bytes_printf(&made->text, p->tree->error, "[%s%s]", negated ? "^" : "",
                                       replaced_properties[i].inner);
-        return tree_check(p->tree, status) ? made : NULL;
+        return tik_tree_check(p->tree, status) ? made : NULL;
     }
     status = tik_bytes_printf(&made->text, p->tree->error, "\\%c{", negated ? 'P' : 'p');
     if (!status)
         status = tik_bytes_append(&made->text, text, length, p->tree->error);
     if (!status)
         status = tik_bytes_append(&made->text, "}", 1, p->tree->error);
-    return tree_check(p->tree, status) ? made : NULL;
+    return tik_tree_check(p->tree, status) ? made : NULL;
 }
 
 /* \b{start} and its kin, p->at at the brace. */
@@ -321,15 +322,15 @@ static syntax_node *parse_named_boundary(parser *p, size_t offset)
             }
         }
     }
-    return tree_refuse(p->tree, offset, "\\b{…} knows start, end, start-half and end-half, \\B{…} nothing");
+    return tik_tree_refuse(p->tree, offset, "\\b{…} knows start, end, start-half and end-half, \\B{…} nothing");
 }
 
 static syntax_node *add_pending(parser *p, size_t offset, size_t number, group_name by_name)
 {
     if (p->flags.fold)
-        return tree_cannot(p->tree, offset, "a back-reference that ignores case");
-    syntax_node *made = tree_node(p->tree, NODE_REFERENCE, offset);
-    if (!made || !tree_check(p->tree, tik_grow((void **)&p->pendings, &p->pending_capacity, p->pending_count + 1,
+        return tik_tree_cannot(p->tree, offset, "a back-reference that ignores case");
+    syntax_node *made = tik_tree_node(p->tree, NODE_REFERENCE, offset);
+    if (!made || !tik_tree_check(p->tree, tik_grow((void **)&p->pendings, &p->pending_capacity, p->pending_count + 1,
                                                sizeof *p->pendings, p->tree->error)))
         return NULL;
     made->number = number;
@@ -358,14 +359,15 @@ static syntax_node *parse_reference(parser *p, size_t offset, char close)
         at++;
         if (read_number(p, &at, &number) && byte_at(p, at) == close) {
             if (id.length)
-                return tree_cannot(p->tree, offset, "a back-reference with a level of recursion");
+                return tik_tree_cannot(p->tree, offset, "a back-reference with a level of recursion");
             p->at = at + 1;
             if (sign == '-' && number && number <= p->tree->group_count)
                 return add_pending(p, offset, p->tree->group_count - number + 1, (group_name){ NULL, 0 });
-            return tree_refuse(p->tree, offset, "no group is closed before this back-reference as far as it says");
+            return tik_tree_refuse(p->tree, offset,
+                                   "no group is closed before this back-reference as far as it says");
         }
     }
-    return tree_refuse(p->tree, offset, "the name of a group is expected here");
+    return tik_tree_refuse(p->tree, offset, "the name of a group is expected here");
 }
 
 static syntax_node *parse_escaped_letter(parser *p, size_t offset, char letter)
@@ -383,7 +385,7 @@ static syntax_node *parse_escaped_letter(parser *p, size_t offset, char letter)
     }
     /* These are assertions outside of a class, and letters in one. */
     if (!strchr("kAzBKGR", letter))
-        return tree_refuse(p->tree, offset, "\\%c has no meaning", letter);
+        return tik_tree_refuse(p->tree, offset, "\\%c has no meaning", letter);
     return literal(p, offset, (uint32_t)letter, false);
 }
 
@@ -394,7 +396,7 @@ static syntax_node *parse_assertion_escape(parser *p, size_t offset, char letter
     case 'k': {
         char open = byte_at(p, p->at);
         if (open != '<' && open != '\'')
-            return tree_refuse(p->tree, offset, "the name of a group is expected here: \\k<name>");
+            return tik_tree_refuse(p->tree, offset, "the name of a group is expected here: \\k<name>");
         p->at++;
         return parse_reference(p, offset, open == '<' ? '>' : '\'');
     }
@@ -421,17 +423,17 @@ static syntax_node *parse_assertion_escape(parser *p, size_t offset, char letter
     case '>':
         return assertion_node(p, offset, ASSERT_WORD_END);
     case 'K':
-        return tree_node(p->tree, NODE_KEEP, offset);
+        return tik_tree_node(p->tree, NODE_KEEP, offset);
     case 'G':
-        return tree_node(p->tree, NODE_CONTINUE, offset);
+        return tik_tree_node(p->tree, NODE_CONTINUE, offset);
     case 'R':
-        return tree_node(p->tree, NODE_NEWLINE, offset);
+        return tik_tree_node(p->tree, NODE_NEWLINE, offset);
     case 'O':
         return any_node(p, offset, true, true);
     case 'N':
         return any_node(p, offset, false, false);
     case 'g':
-        return tree_cannot(p->tree, offset, "the call of a group");
+        return tik_tree_cannot(p->tree, offset, "the call of a group");
     default:
         return NULL;
     }
@@ -442,7 +444,7 @@ static syntax_node *parse_escape(parser *p, bool in_class)
 {
     size_t offset = p->at, bytes;
     if (offset + 1 >= p->length)
-        return tree_refuse(p->tree, offset, "a backslash at the end escapes nothing");
+        return tik_tree_refuse(p->tree, offset, "a backslash at the end escapes nothing");
     uint32_t character = character_at(p, offset + 1, &bytes);
     char letter = bytes == 1 ? (char)character : 0;
     p->at = offset + 1 + bytes;
@@ -450,9 +452,10 @@ static syntax_node *parse_escape(parser *p, bool in_class)
         size_t number;
         p->at = offset + 1;
         if (in_class)
-            return tree_refuse(p->tree, offset, "a class has no back-references; write \\x for a character's number");
+            return tik_tree_refuse(p->tree, offset,
+                                   "a class has no back-references; write \\x for a character's number");
         if (!read_number(p, &p->at, &number))
-            return tree_refuse(p->tree, offset, "there is no group of that number");
+            return tik_tree_refuse(p->tree, offset, "there is no group of that number");
         return add_pending(p, offset, number, (group_name){ NULL, 0 });
     }
     if (!in_class) {
@@ -495,7 +498,7 @@ static syntax_node *parse_escape(parser *p, bool in_class)
 
 static bool append(parser *p, syntax_node *class, const char *text, size_t length)
 {
-    return tree_check(p->tree, tik_bytes_append(&class->text, text, length, p->tree->error));
+    return tik_tree_check(p->tree, tik_bytes_append(&class->text, text, length, p->tree->error));
 }
 
 static bool contains(const tik_bytes *bytes, const char *text)
@@ -523,7 +526,7 @@ static bool parse_class_escape(parser *p, syntax_node *class, bool *seen_negated
         return append(p, class, (const char *)bytes, length);
     }
     if (item->kind != NODE_CLASS) {
-        tree_refuse(p->tree, offset, "this is no character or class, which is what may stand in a class");
+        tik_tree_refuse(p->tree, offset, "this is no character or class, which is what may stand in a class");
         return false;
     }
     /* From the second replaced and negated property on, the reference intersects. */
@@ -557,7 +560,7 @@ static syntax_node *parse_class(parser *p)
         return NULL;
     while (nesting) {
         if (at_end(p))
-            return tree_refuse(p->tree, offset, "this class is not closed; write ] after it");
+            return tik_tree_refuse(p->tree, offset, "this class is not closed; write ] after it");
         char c = p->text[p->at];
         if (c == '\\') {
             if (!parse_class_escape(p, class, &seen_negated))
@@ -584,7 +587,7 @@ static bool expect_close(parser *p, size_t open)
     if (failed(p))
         return false;
     if (byte_at(p, p->at) != ')') {
-        tree_refuse(p->tree, open, "this parenthesis is not closed");
+        tik_tree_refuse(p->tree, open, "this parenthesis is not closed");
         return false;
     }
     p->at++;
@@ -626,19 +629,19 @@ static syntax_node *parse_flags(parser *p, size_t open, size_t depth)
         if (failed(p))
             return NULL;
         if (at_end(p))
-            return tree_refuse(p->tree, open, "this parenthesis is not closed");
+            return tik_tree_refuse(p->tree, open, "this parenthesis is not closed");
         char c = p->text[p->at];
         if (c == ')' || c == ':') {
             if ((c == ')' && p->at == start) || (negative && p->at == start + 1))
-                return tree_refuse(p->tree, open, "no flag is given here");
+                return tik_tree_refuse(p->tree, open, "no flag is given here");
             p->at++;
             if (c == ')')
-                return tree_node(p->tree, NODE_EMPTY, open);
+                return tik_tree_node(p->tree, NODE_EMPTY, open);
             syntax_node *child = parse_alternatives(p, depth);
             if (!child)
                 return NULL;
             if (byte_at(p, p->at) != ')')
-                return tree_refuse(p->tree, open, "this parenthesis is not closed");
+                return tik_tree_refuse(p->tree, open, "this parenthesis is not closed");
             p->at++;
             p->flags = before;
             return child;
@@ -650,7 +653,7 @@ static syntax_node *parse_flags(parser *p, size_t open, size_t depth)
         else if (strchr("imsRUx", c) && c)
             set_flag(&p->flags, c, !negative);
         else
-            return tree_refuse(p->tree, p->at,
+            return tik_tree_refuse(p->tree, p->at,
                                "no such group or flag: flags are i, m, s, R, U, x (u is always on), groups (…), "
                                "(?:…), (?<name>…), (?=…), (?!…), (?<=…), (?<!…), (?>…)");
     }
@@ -660,7 +663,7 @@ static syntax_node *parse_flags(parser *p, size_t open, size_t depth)
 static syntax_node *parse_capture(parser *p, size_t open, group_name named, size_t depth)
 {
     syntax_tree *tree = p->tree;
-    if (!tree_check(tree, tik_grow((void **)&tree->groups, &tree->group_capacity, tree->group_count + 1,
+    if (!tik_tree_check(tree, tik_grow((void **)&tree->groups, &tree->group_capacity, tree->group_count + 1,
                                    sizeof *tree->groups, tree->error)))
         return NULL;
     size_t index = tree->group_count++;
@@ -682,7 +685,7 @@ static bool parse_name(parser *p, size_t open, char close, group_name *named)
 {
     const char *end = memchr(p->text + p->at, close, p->length - p->at);
     if (!end || end == p->text + p->at || (size_t)(end - p->text) + 1 >= p->length) {
-        tree_refuse(p->tree, open, "the name of this group is empty or not closed");
+        tik_tree_refuse(p->tree, open, "the name of this group is empty or not closed");
         return false;
     }
     *named = (group_name){ p->text + p->at, (size_t)(end - p->text) - p->at };
@@ -718,7 +721,7 @@ static syntax_node *parse_group(parser *p, size_t depth)
     } named[] = { { "?<", '>' }, { "?'", '\'' }, { "?P<", '>' } };
     size_t open = p->at++;
     if (++depth >= DEEPEST)
-        return tree_refuse(p->tree, open, "groups are nested deeper than %d", DEEPEST - 1);
+        return tik_tree_refuse(p->tree, open, "groups are nested deeper than %d", DEEPEST - 1);
     skip_space(p);
     if (failed(p))
         return NULL;
@@ -736,7 +739,7 @@ static syntax_node *parse_group(parser *p, size_t depth)
     }
     for (size_t i = 0; i < sizeof not_run / sizeof not_run[0]; i++) {
         if (looking_at(p, not_run[i].prefix))
-            return tree_cannot(p->tree, open, not_run[i].what);
+            return tik_tree_cannot(p->tree, open, not_run[i].what);
     }
     for (size_t i = 0; i < sizeof named / sizeof named[0]; i++) {
         if (!looking_at(p, named[i].prefix))
@@ -751,10 +754,10 @@ static syntax_node *parse_group(parser *p, size_t depth)
     }
     if (looking_at(p, "*FAIL)") || looking_at(p, "*F)")) {
         p->at += looking_at(p, "*F)") ? 3 : 6;
-        return tree_node(p->tree, NODE_FAIL, open);
+        return tik_tree_node(p->tree, NODE_FAIL, open);
     }
     if (byte_at(p, p->at) == '*')
-        return tree_refuse(p->tree, open, "of the backtracking verbs only (*FAIL) is known");
+        return tik_tree_refuse(p->tree, open, "of the backtracking verbs only (*FAIL) is known");
     if (byte_at(p, p->at) == '?') {
         p->at++;
         return parse_flags(p, open, depth);
@@ -771,7 +774,7 @@ static syntax_node *parse_atom(parser *p, size_t depth)
     if (failed(p))
         return NULL;
     if (at_end(p))
-        return tree_node(p->tree, NODE_EMPTY, offset);
+        return tik_tree_node(p->tree, NODE_EMPTY, offset);
     switch (p->text[offset]) {
     case '.':
         p->at++;
@@ -793,7 +796,7 @@ static syntax_node *parse_atom(parser *p, size_t depth)
     case '?':
     case '|':
     case ')':
-        return tree_node(p->tree, NODE_EMPTY, offset);
+        return tik_tree_node(p->tree, NODE_EMPTY, offset);
     default: {
         size_t bytes;
         uint32_t character = character_at(p, offset, &bytes);
@@ -869,9 +872,9 @@ static syntax_node *parse_piece(parser *p, size_t depth)
         return child;
     }
     if (!is_repeatable(child))
-        return tree_refuse(p->tree, offset, "there is nothing before this that can be repeated");
+        return tik_tree_refuse(p->tree, offset, "there is nothing before this that can be repeated");
     if (least > most)
-        return tree_refuse(p->tree, offset, "the repeat's least number is above its most");
+        return tik_tree_refuse(p->tree, offset, "the repeat's least number is above its most");
     skip_space(p);
     bool greedy = byte_at(p, p->at) != '?';
     p->at += !greedy;
@@ -890,7 +893,7 @@ static syntax_node *parse_piece(parser *p, size_t depth)
 /* What came of a list of nodes: nothing, the only one, or all of them in a row. */
 static syntax_node *parse_branch(parser *p, size_t depth)
 {
-    syntax_node *row = tree_node(p->tree, NODE_CONCAT, p->at);
+    syntax_node *row = tik_tree_node(p->tree, NODE_CONCAT, p->at);
     while (row && !at_end(p)) {
         size_t before = p->at;
         syntax_node *piece = parse_piece(p, depth);
@@ -898,12 +901,12 @@ static syntax_node *parse_branch(parser *p, size_t depth)
             return NULL;
         if (p->at == before)
             break;
-        if (piece->kind != NODE_EMPTY && !tree_append(p->tree, row, piece))
+        if (piece->kind != NODE_EMPTY && !tik_tree_append(p->tree, row, piece))
             return NULL;
     }
     if (!row || row->count > 1)
         return row;
-    return row->count ? row->items[0] : tree_node(p->tree, NODE_EMPTY, row->offset);
+    return row->count ? row->items[0] : tik_tree_node(p->tree, NODE_EMPTY, row->offset);
 }
 
 static syntax_node *parse_alternatives(parser *p, size_t depth)
@@ -919,7 +922,7 @@ static syntax_node *parse_alternatives(parser *p, size_t depth)
     while (choice && byte_at(p, p->at) == '|') {
         p->at++;
         child = parse_branch(p, depth);
-        if (!child || !tree_append(p->tree, choice, child))
+        if (!child || !tik_tree_append(p->tree, choice, child))
             return NULL;
         skip_space(p);
         if (failed(p))
@@ -949,12 +952,12 @@ static bool resolve(parser *p)
         if (p->pendings[i].name.text)
             reference->number = find_group(p->tree, p->pendings[i].name);
         if (reference->number < 1 || reference->number > p->tree->group_count) {
-            tree_refuse(p->tree, reference->offset, "there is no such group");
+            tik_tree_refuse(p->tree, reference->offset, "there is no such group");
             return false;
         }
         syntax_group *group = &p->tree->groups[reference->number - 1];
         if (group->end > reference->offset) {
-            tree_cannot(p->tree, reference->offset, "a reference to a group that is not closed before it");
+            tik_tree_cannot(p->tree, reference->offset, "a reference to a group that is not closed before it");
             return false;
         }
         group->is_referenced = true;
@@ -962,12 +965,12 @@ static bool resolve(parser *p)
     return true;
 }
 
-bool tree_parse(syntax_tree *tree)
+bool tik_tree_parse(syntax_tree *tree)
 {
     parser p = { .tree = tree, .text = tree->pattern, .length = tree->length };
     tree->root = parse_alternatives(&p, 0);
     if (tree->root && !at_end(&p))
-        tree_refuse(tree, p.at, "this parenthesis closes nothing");
+        tik_tree_refuse(tree, p.at, "this parenthesis closes nothing");
     bool done = !failed(&p) && resolve(&p);
     free(p.pendings);
     return done;

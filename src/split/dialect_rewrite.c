@@ -94,8 +94,8 @@ static void join_repeats(syntax_node *outer)
 
 static syntax_node *repeat(syntax_tree *tree, syntax_node *child, size_t least, size_t most, bool greedy)
 {
-    syntax_node *made = tree_node(tree, NODE_REPEAT, child->offset);
-    if (!made || !tree_append(tree, made, child))
+    syntax_node *made = tik_tree_node(tree, NODE_REPEAT, child->offset);
+    if (!made || !tik_tree_append(tree, made, child))
         return NULL;
     made->least = least;
     made->most = most;
@@ -105,8 +105,8 @@ static syntax_node *repeat(syntax_tree *tree, syntax_node *child, size_t least, 
 
 static syntax_node *pair(syntax_tree *tree, syntax_node *first, syntax_node *second)
 {
-    syntax_node *made = tree_node(tree, NODE_CONCAT, first->offset);
-    return made && tree_append(tree, made, first) && tree_append(tree, made, second) ? made : NULL;
+    syntax_node *made = tik_tree_node(tree, NODE_CONCAT, first->offset);
+    return made && tik_tree_append(tree, made, first) && tik_tree_append(tree, made, second) ? made : NULL;
 }
 
 /* x+ y{0,n} x+ → x+ (?:y{1,n} x+)?; if only the last x must be there, (?:x* y{1,n})? x+ */
@@ -155,7 +155,7 @@ static bool rewrite_repeated(syntax_tree *tree, syntax_node *outer)
     } else {
         outer->kind = NODE_CONCAT;
         outer->items[0] = core->items[0];
-        return tree_append(tree, outer, core->items[1]);
+        return tik_tree_append(tree, outer, core->items[1]);
     }
     return true;
 }
@@ -171,7 +171,7 @@ static bool rewrite_ambiguous(syntax_tree *tree, syntax_node *node)
     return node->kind != NODE_REPEAT || rewrite_repeated(tree, node);
 }
 
-bool tree_rewrite(syntax_tree *tree)
+bool tik_tree_rewrite(syntax_tree *tree)
 {
     join_repeats(tree->root);
     return rewrite_ambiguous(tree, tree->root);
@@ -214,10 +214,10 @@ static void measure_choice(syntax_node *choice)
     }
 }
 
-bool tree_measure(syntax_tree *tree, syntax_node *node)
+bool tik_tree_measure(syntax_tree *tree, syntax_node *node)
 {
     for (size_t i = 0; i < node->count; i++) {
-        if (!tree_measure(tree, node->items[i]))
+        if (!tik_tree_measure(tree, node->items[i]))
             return false;
         node->is_fancy |= node->items[i]->is_fancy;
     }
@@ -230,7 +230,7 @@ bool tree_measure(syntax_tree *tree, syntax_node *node)
     case NODE_CLASS:
         node->size = 1;
         node->size_is_fixed = true;
-        return node->set.count || tree_class_set(tree, node);
+        return node->set.count || tik_tree_class_set(tree, node);
     case NODE_CONCAT:
         measure_row(node);
         break;
@@ -251,7 +251,7 @@ bool tree_measure(syntax_tree *tree, syntax_node *node)
     case NODE_REPEAT:
         /* The reference's two engines do not agree with each other on when such a repeat ends. */
         if (node->most == REPEAT_UNBOUNDED && node->items[0]->size == 0)
-            return tree_cannot(tree, node->offset, "an endless repeat of what can match the empty string");
+            return tik_tree_cannot(tree, node->offset, "an endless repeat of what can match the empty string");
         node->size = times(node->items[0]->size, node->least);
         node->size_is_fixed = node->items[0]->size_is_fixed && node->least == node->most;
         break;

@@ -98,7 +98,7 @@ static tik_status find_unsure(set_writer *writer, const char *unicode, tik_unico
     return TIK_OK;
 }
 
-tik_status set_writer_new(const char *unicode, set_writer **out, tik_error *error)
+tik_status tik_set_writer_new(const char *unicode, set_writer **out, tik_error *error)
 {
     set_writer *writer = calloc(1, sizeof *writer);
     if (!writer)
@@ -114,13 +114,13 @@ tik_status set_writer_new(const char *unicode, set_writer **out, tik_error *erro
     }
     tik_unicode_ranges_free(&unsure);
     if (status)
-        set_writer_free(writer);
+        tik_set_writer_free(writer);
     else
         *out = writer;
     return status;
 }
 
-void set_writer_free(set_writer *writer)
+void tik_set_writer_free(set_writer *writer)
 {
     if (!writer)
         return;
@@ -244,7 +244,7 @@ static tik_status write_class(const set_writer *writer, const tik_unicode_ranges
     return status;
 }
 
-tik_status set_write(const set_writer *writer, const tik_unicode_ranges *set, tik_bytes *out, tik_error *error)
+tik_status tik_set_write(const set_writer *writer, const tik_unicode_ranges *set, tik_bytes *out, tik_error *error)
 {
     if (!writer)
         return write_ascii(set, out, error);

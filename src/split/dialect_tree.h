@@ -66,7 +66,7 @@ struct syntax_node {
     size_t most;
     tik_bytes text;         /* a class as the reference hands it on, in brackets or an escape */
     tik_unicode_ranges set; /* what it stands for */
-    /* Filled by tree_measure. */
+    /* Filled by tik_tree_measure. */
     size_t size;        /* characters that it takes at least */
     bool size_is_fixed; /* and at most */
     bool is_fancy;      /* the reference backtracks here itself; the rest it leaves to a plain engine */
@@ -95,41 +95,41 @@ typedef struct syntax_tree {
 } syntax_tree;
 
 /* NULL on failure, as all that follow. */
-syntax_node *tree_node(syntax_tree *tree, node_kind kind, size_t offset);
-bool tree_append(syntax_tree *tree, syntax_node *parent, syntax_node *child);
-void tree_free(syntax_tree *tree);
+syntax_node *tik_tree_node(syntax_tree *tree, node_kind kind, size_t offset);
+bool tik_tree_append(syntax_tree *tree, syntax_node *parent, syntax_node *child);
+void tik_tree_free(syntax_tree *tree);
 
 /* Fails: the pattern is not one of the dialect, at `offset`. */
-void *tree_refuse(syntax_tree *tree, size_t offset, const char *format, ...) TIK_PRINTF(3, 4);
+void *tik_tree_refuse(syntax_tree *tree, size_t offset, const char *format, ...) TIK_PRINTF(3, 4);
 
 /* Fails: the reference knows this, but PCRE2 can't be made to do the same. */
-void *tree_cannot(syntax_tree *tree, size_t offset, const char *what);
+void *tik_tree_cannot(syntax_tree *tree, size_t offset, const char *what);
 
 /* Keeps the first failure of a function that reports by status; true for TIK_OK. */
-bool tree_check(syntax_tree *tree, tik_status status);
+bool tik_tree_check(syntax_tree *tree, tik_status status);
 
 /* dialect_parse.c: sets tree->root and the groups. */
-bool tree_parse(syntax_tree *tree);
+bool tik_tree_parse(syntax_tree *tree);
 
 /* dialect_class.c: the set of a NODE_CLASS from its text. */
-bool tree_class_set(syntax_tree *tree, syntax_node *class);
+bool tik_tree_class_set(syntax_tree *tree, syntax_node *class);
 
 /* dialect_rewrite.c */
-bool tree_rewrite(syntax_tree *tree);
-bool tree_measure(syntax_tree *tree, syntax_node *node); /* after a change in it, again */
+bool tik_tree_rewrite(syntax_tree *tree);
+bool tik_tree_measure(syntax_tree *tree, syntax_node *node); /* after a change in it, again */
 
 /* dialect_set.c: what PCRE2's own tables are good for, worked out once for a pattern. */
 typedef struct set_writer set_writer;
-tik_status set_writer_new(const char *unicode, set_writer **out, tik_error *error);
-void set_writer_free(set_writer *writer);
+tik_status tik_set_writer_new(const char *unicode, set_writer **out, tik_error *error);
+void tik_set_writer_free(set_writer *writer);
 
 /*
  * Writes `set` as one item (a class, a character or a dot); only its ASCII members, for PCRE2 without
  * PCRE2_UTF, if `writer` is NULL.
  */
-tik_status set_write(const set_writer *writer, const tik_unicode_ranges *set, tik_bytes *out, tik_error *error);
+tik_status tik_set_write(const set_writer *writer, const tik_unicode_ranges *set, tik_bytes *out, tik_error *error);
 
 /* dialect_emit.c: `writer` as above; `facts` gets all but the texts. */
-bool tree_emit(syntax_tree *tree, const set_writer *writer, tik_bytes *out, tik_translation *facts);
+bool tik_tree_emit(syntax_tree *tree, const set_writer *writer, tik_bytes *out, tik_translation *facts);
 
 #endif
