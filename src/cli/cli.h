@@ -202,6 +202,8 @@ void cli_out_discard(void);
 
 /* Bytes in double quotes: what cannot be seen or is not UTF-8 as \n, \t, \x80. */
 void cli_out_quoted(const char *bytes, size_t length);
+/* One step of it: what stands for the next character or byte, at most 4 bytes; returns how many it stands for. */
+size_t cli_quote_next(const char *bytes, size_t length, char *to, size_t *written);
 
 /* A value on one line and a newline; the value is released. NULL stands for lack of memory. */
 void cli_out_json(json_t *value);
@@ -284,6 +286,10 @@ void cli_parallel(size_t count, unsigned threads, void (*work)(void *context, si
 extern const cli_command cli_count;
 extern const cli_command cli_encode;
 extern const cli_command cli_decode;
+extern const cli_command cli_check;
+extern const cli_command cli_diff;
+extern const cli_command cli_show;
+extern const cli_command cli_stats;
 extern const cli_command cli_cost;
 extern const cli_command cli_truncate;
 extern const cli_command cli_chunk;

@@ -4,12 +4,14 @@
 
 #include "cli.h"
 
-enum { LIMIT = 'l', PARTS = CLI_OWN, SORT };
+enum { LIMIT = 'l', PARTS = CLI_OWN, RESERVE, SORT };
 
 static const cli_option options[] = {
     CLI_OPTIONS_ENCODING,
-    {LIMIT, "limit", "N", "say no (status 1) to a text of more than N tokens, without reading the rest"},
-    {PARTS, "parts", NULL, "with --limit, count to the end and say in how many parts of N tokens it fits"},
+    {LIMIT, "limit", "N|window",
+     "say no (status 1) to a text of more than N tokens, or than the window of MODEL, without reading the rest"},
+    {RESERVE, "reserve", "N", "leave N tokens of the limit for the answer; without --limit, of the model's window"},
+    {PARTS, "parts", NULL, "count to the end and say in how many parts the text fits the limit"},
     {SORT, "sort", "given|tokens|name", "order of the lines: as given (default), most tokens first, by name"},
     CLI_OPTION_JSON,
     CLI_OPTIONS_FILES,
@@ -22,6 +24,8 @@ static const cli_example examples[] = {
     {"tik count README.md", "Tokens of a file in " CLI_DEFAULT_ENCODING "."},
     {"tik count -m gpt-4 < prompt.txt", "Tokens of standard input for a model: just the number."},
     {"tik count -r src --include '*.c' --sort tokens", "Every C file under src, the largest first."},
+    {"tik count -m gpt-4o --reserve 1000 --parts book.txt",
+     "Tokens, and how many calls they take if 1000 tokens of the window are left for each answer."},
     {"tik count --limit 8000 *.txt", "Which texts have more than 8000 tokens? Status 1 if any has."},
     {NULL, NULL},
 };
@@ -230,10 +234,46 @@ static void out_json(const tik_encoding *encoding, const count_result *results, 
 
 /* What the options of this call ask for. */
 typedef struct count_wish {
-    size_t limit;
+    size_t limit; /* of tokens in a text, what is reserved taken off; 0 for none */
+    size_t reserve;
+    bool window; /* the limit is the model's window */
     bool parts;
     int order;
 } count_wish;
+
+static bool take_limit(cli_call *call, count_wish *wish)
+{
+    wish->window = strcmp(call->argument, "window") == 0;
+    return wish->window || cli_number(call, 1, SIZE_MAX - 1, &wish->limit);
+}
+
+/* Finds the limit that the options come to. */
+static bool settle_limit(cli_call *call, count_wish *wish)
+{
+    tik_model_info info = TIK_MODEL_INFO_INIT;
+    tik_error error;
+    if (wish->limit == 0 && (wish->window || wish->reserve > 0 || wish->parts)) {
+        if (!call->model) {
+            cli_say("count: say which limit: --limit N, or -m MODEL for its window");
+            return false;
+        }
+        if (tik_prices_find(NULL, call->model, &info, &error) != TIK_OK) {
+            cli_say("%s", error.message);
+            return false;
+        }
+        if (info.window == 0) {
+            cli_say("count: the window of %s is not known; give it by --limit N", call->model);
+            return false;
+        }
+        wish->limit = info.window;
+    }
+    if (wish->reserve > 0 && wish->reserve >= wish->limit) {
+        cli_say("count: --reserve %zu leaves nothing of %zu tokens", wish->reserve, wish->limit);
+        return false;
+    }
+    wish->limit -= wish->reserve;
+    return true;
+}
 
 static bool take_options(cli_call *call, count_wish *wish)
 {
@@ -241,17 +281,15 @@ static bool take_options(cli_call *call, count_wish *wish)
     for (int option; (option = cli_next_option(call)) != CLI_NO_MORE_OPTIONS;) {
         if (option == CLI_BAD_OPTION)
             return false;
-        if (option == LIMIT && !cli_number(call, 1, SIZE_MAX - 1, &wish->limit))
+        if (option == LIMIT && !take_limit(call, wish))
+            return false;
+        if (option == RESERVE && !cli_number(call, 0, SIZE_MAX - 1, &wish->reserve))
             return false;
         if (option == SORT && (wish->order = cli_choice(call, orders)) < 0)
             return false;
         wish->parts |= option == PARTS;
     }
-    if (wish->parts && !wish->limit) {
-        cli_say("count: --parts needs --limit");
-        return false;
-    }
-    return true;
+    return settle_limit(call, wish);
 }
 
 static int report(cli_call *call, const count_work *work, const count_wish *wish, size_t count)

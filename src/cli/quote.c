@@ -23,30 +23,41 @@ static size_t shown_length(const unsigned char *bytes, size_t length)
     return value >= least[need] && value <= 0x10FFFF && !(value >= 0xD800 && value <= 0xDFFF) ? need : 0;
 }
 
-static void out_escape(unsigned char byte)
+/* Writes the escape of a byte and returns its length, at most 4. */
+static size_t escape(unsigned char byte, char *to)
 {
     static const char named[] = "\"\"\\\\\nn\tt\rr";
+    static const char hex[] = "0123456789abcdef";
+    to[0] = '\\';
     for (const char *name = named; *name; name += 2) {
         if (byte == (unsigned char)*name) {
-            cli_out_char('\\');
-            cli_out_char(name[1]);
-            return;
+            to[1] = name[1];
+            return 2;
         }
     }
-    cli_out_printf("\\x%02x", byte);
+    to[1] = 'x';
+    to[2] = hex[byte >> 4];
+    to[3] = hex[byte & 15];
+    return 4;
+}
+
+size_t cli_quote_next(const char *bytes, size_t length, char *to, size_t *written)
+{
+    size_t shown = shown_length((const unsigned char *)bytes, length);
+    if (shown)
+        memcpy(to, bytes, shown);
+    *written = shown ? shown : escape((unsigned char)*bytes, to);
+    return shown ? shown : 1;
 }
 
 void cli_out_quoted(const char *bytes, size_t length)
 {
-    const unsigned char *at = (const unsigned char *)bytes;
+    char shown[4];
+    size_t written;
     cli_out_char('"');
     for (size_t i = 0; i < length;) {
-        size_t shown = shown_length(at + i, length - i);
-        if (shown)
-            cli_out(bytes + i, shown);
-        else
-            out_escape(at[i]);
-        i += shown ? shown : 1;
+        i += cli_quote_next(bytes + i, length - i, shown, &written);
+        cli_out(shown, written);
     }
     cli_out_char('"');
 }
