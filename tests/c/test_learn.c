@@ -124,7 +124,7 @@ static void test_fast_is_plain(void **unused)
     (void)unused;
     static piece_corpus corpus;
     for (size_t r = 0; r < sizeof recipes / sizeof *recipes; r++) {
-        for (unsigned round = 0; round < 40; round++) {
+        for (unsigned round = 0; round < 16; round++) {
             tik_rules rules = {round % 2 ? TIK_TIES_FIRST : TIK_TIES_LOWEST, recipes[r].min_count,
                                recipes[r].max_length};
             tik_lexicon fast;
@@ -148,7 +148,7 @@ static void test_fast_is_plain_from_a_start(void **unused)
     static piece_corpus corpus;
     (void)unused;
     for (size_t r = 0; r < sizeof recipes / sizeof *recipes; r++) {
-        for (unsigned round = 0; round < 40; round++) {
+        for (unsigned round = 0; round < 16; round++) {
             tik_rules rules = {round % 2 ? TIK_TIES_FIRST : TIK_TIES_LOWEST, recipes[r].min_count,
                                recipes[r].max_length};
             tik_lexicon lexicons[2];
