@@ -187,7 +187,8 @@ static inline __attribute__((always_inline)) uint32_t tik_vocab_pair_in(const ti
         four hits = (a & (four)(a >> 21 == key)) | (b & (four)(b >> 21 == key));
         two halves = __builtin_shufflevector(hits, hits, 0, 1) | __builtin_shufflevector(hits, hits, 2, 3);
         uint64_t found = halves[0] | halves[1];
-        if (TIK_LIKELY(found != 0 || entries[TIK_BUCKET - 1] == 0))
+        /* One condition, nearly never true: whether there is a pair is as good as random. */
+        if (TIK_LIKELY(!((found == 0) & (entries[TIK_BUCKET - 1] != 0))))
             return (uint32_t)(found & 0x1FFFFF) - 1; /* TIK_NONE if none was found */
         bucket = (bucket + 1) & ((UINT32_C(1) << (64 - vocab->pair_shift)) - 1);
     }
