@@ -275,11 +275,16 @@ bool cli_finish_ids(cli_id_reader *reader);
 
 /* ---- Several threads ----------------------------------------------------------------------- */
 
+/* The most threads that cli_parallel uses. */
+enum { CLI_MOST_WORKERS = 256 };
+
 /*
- * Runs work(context, 0) to work(context, count - 1), each once, on up to `threads` threads
- * (TIK_ALL_THREADS: all cores), this one among them, beginning in order; returns when all are done.
+ * Runs work(context, worker, index) for each index below `count`, once, on up to `threads` threads
+ * (TIK_ALL_THREADS: all cores), this one among them, beginning in order; returns when all are done. The
+ * workers' numbers begin at 0; each does one thing at a time.
  */
-void cli_parallel(size_t count, unsigned threads, void (*work)(void *context, size_t index), void *context);
+void cli_parallel(size_t count, unsigned threads, void (*work)(void *context, size_t worker, size_t index),
+                  void *context);
 
 /* ---- The subcommands, in the order of help --------------------------------------------------- */
 

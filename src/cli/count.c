@@ -46,6 +46,7 @@ typedef struct count_work {
     const tik_encoding *encoding;
     tik_options options; /* of each text */
     count_result *results;
+    tik_encoder *encoders[CLI_MOST_WORKERS]; /* of each worker, if there is more than one text */
 } count_work;
 
 /* Counts what comes in slices; a source that is whole can be counted so as well. */
@@ -71,14 +72,26 @@ static tik_status count_stream(const count_work *work, cli_source *source, count
     return status;
 }
 
-static void count_source(const count_work *work, cli_source *source, count_result *result)
+/* A single text may be counted on all threads; of many, each is counted on one. */
+static tik_status count_whole(count_work *work, size_t worker, const cli_source *source, size_t *tokens,
+                              tik_error *error)
+{
+    if (work->options.threads != 1)
+        return tik_count_with(work->encoding, source->data, source->length, &work->options, tokens, error);
+    tik_encoder **encoder = &work->encoders[worker];
+    tik_status status = *encoder ? TIK_OK : tik_encoder_new(work->encoding, encoder, error);
+    return status == TIK_OK
+               ? tik_encoder_count(*encoder, source->data, source->length, &work->options, tokens, error)
+               : status;
+}
+
+static void count_source(count_work *work, size_t worker, cli_source *source, count_result *result)
 {
     tik_error error;
     tik_status status;
     /* A user's own pattern may leave bytes out, which only the stream counts. */
     if (source->whole && !work->call->manifest)
-        status = tik_count_with(work->encoding, source->data, source->length, &work->options, &result->tokens,
-                                &error);
+        status = count_whole(work, worker, source, &result->tokens, &error);
     else
         status = count_stream(work, source, result, &error);
     const size_t limit = work->options.limit;
@@ -91,9 +104,9 @@ static void count_source(const count_work *work, cli_source *source, count_resul
     }
 }
 
-static void count_input(void *context, size_t index)
+static void count_input(void *context, size_t worker, size_t index)
 {
-    const count_work *work = context;
+    count_work *work = context;
     count_result *result = &work->results[index];
     cli_source source;
     if (!cli_source_open(&source, result->name)) {
@@ -102,7 +115,7 @@ static void count_input(void *context, size_t index)
     } else if (work->call->recursive && source.whole && cli_looks_binary(source.data, source.length)) {
         result->outcome = BINARY;
     } else {
-        count_source(work, &source, result);
+        count_source(work, worker, &source, result);
     }
     cli_source_close(&source);
 }
@@ -323,6 +336,8 @@ static int count_all(cli_call *call, const tik_encoding *encoding, const count_w
     }
     cli_parallel(names->length, call->options.threads, count_input, &work);
     int status = report(call, &work, wish, names->length);
+    for (size_t i = 0; i < CLI_MOST_WORKERS; i++)
+        tik_encoder_free(work.encoders[i]);
     free(work.results);
     return status;
 }

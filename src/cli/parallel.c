@@ -5,20 +5,20 @@
 
 #include "cli.h"
 
-enum { MOST_WORKERS = 256 };
-
 typedef struct jobs {
     atomic_size_t next;
+    atomic_size_t workers; /* numbers given out */
     size_t count;
-    void (*work)(void *context, size_t index);
+    void (*work)(void *context, size_t worker, size_t index);
     void *context;
 } jobs;
 
 static void *run(void *argument)
 {
     jobs *all = argument;
+    size_t worker = atomic_fetch_add(&all->workers, 1);
     for (size_t index; (index = atomic_fetch_add(&all->next, 1)) < all->count;)
-        all->work(all->context, index);
+        all->work(all->context, worker, index);
     return NULL;
 }
 
@@ -29,15 +29,16 @@ static size_t worker_count(size_t count, unsigned threads)
         long cores = sysconf(_SC_NPROCESSORS_ONLN);
         wanted = cores > 0 ? (size_t)cores : 1;
     }
-    if (wanted > MOST_WORKERS)
-        wanted = MOST_WORKERS;
+    if (wanted > CLI_MOST_WORKERS)
+        wanted = CLI_MOST_WORKERS;
     return wanted < count ? wanted : count;
 }
 
-void cli_parallel(size_t count, unsigned threads, void (*work)(void *context, size_t index), void *context)
+void cli_parallel(size_t count, unsigned threads, void (*work)(void *context, size_t worker, size_t index),
+                  void *context)
 {
     jobs all = {.count = count, .work = work, .context = context};
-    pthread_t workers[MOST_WORKERS];
+    pthread_t workers[CLI_MOST_WORKERS];
     size_t started = 0;
     size_t wanted = count > 1 ? worker_count(count, threads) : 1;
     /* A thread that can't be started is no fault: the others do its part. */
