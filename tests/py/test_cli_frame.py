@@ -1,0 +1,133 @@
+"""What holds for every subcommand: help, options, messages, exit statuses, files, output that fails."""
+
+import json
+import os
+import subprocess
+
+import pytest
+
+
+@pytest.fixture(scope="session")
+def described(tik):
+    return json.loads(tik("--describe").stdout)
+
+
+def test_help_lists_every_command(tik, described):
+    text = tik("--help").stdout.decode()
+    for command in described["commands"]:
+        assert f"\n  {command['name']} " in text
+
+
+def test_each_command_has_help_of_80_columns(tik, described):
+    for command in described["commands"]:
+        result = tik(command["name"], "--help")
+        assert result.returncode == 0 and result.stderr == b""
+        text = result.stdout.decode()
+        assert text == tik("help", command["name"]).stdout.decode()
+        for option in command["options"]:
+            assert f"--{option['name']}" in text
+        # A long word (an example, a list of choices) may stand out, but no sentence.
+        for line in text.splitlines():
+            assert len(line) <= 79 or line.startswith(("  tik", "  ", "Usage")), line
+
+
+def test_no_command_uses_a_letter_or_name_twice(described):
+    for command in described["commands"]:
+        names = [option["name"] for option in command["options"]]
+        letters = [option["letter"] for option in command["options"] if option["letter"]]
+        assert len(names) == len(set(names)) and len(letters) == len(set(letters)), command["name"]
+
+
+def test_version(tik):
+    result = tik("--version")
+    assert result.returncode == 0
+    assert b"PCRE2" in result.stdout and b"Unicode 16.0" in result.stdout and result.stdout.count(b"\n") == 1
+
+
+WRONG_CALLS = [
+    ((), "no command"),
+    (("cuont",), "did you mean count?"),
+    (("count", "--nonsense"), "--nonsense"),
+    (("count", "-Z"), "no option -Z"),
+    (("count", "-e"), "--encoding needs an argument"),
+    (("count", "--json=yes"), "--json takes no argument"),
+    (("count", "-e", "o200k"), "o200k_base"),
+    (("count", "-m", "gpt-99"), "gpt-99"),
+    (("count", "-e", "gpt2", "-m", "gpt-4"), "one of --encoding, --model and --manifest"),
+    (("count", "--limit", "12a"), "'12a'"),
+    (("count", "--limit", "99999999999999999999999"), "whole number"),
+    (("count", "-j", "0"), "'0'"),
+    (("count", "--sort", "size"), "given, tokens, name"),
+    (("count", "--parts"), "--limit"),
+    (("count", "--limit", "10", "--reserve", "10"), "leaves nothing"),
+    (("count", "--files0-from", "-", "x"), "exclude each other"),
+    (("encode", "--format", "xml"), "plain, json, u32le"),
+    (("encode", "--invalid", "skip"), "reject, replace"),
+    (("decode", "--format", "xml"), "plain, json, u32le"),
+    (("truncate",), "-n N"),
+    (("truncate", "-n", "3", "a", "b"), "one file"),
+    (("chunk",), "-n N"),
+    (("chunk", "-n", "0"), "from 1 on"),
+    (("chunk", "-n", "5", "--overlap", "5"), "nothing new"),
+    (("chunk", "-n", "5", "-0", "--json"), "-0"),
+    (("check",), "--ids FILE"),
+    (("diff", "a"), "two texts"),
+    (("show", "a", "b"), "one file"),
+    (("stats", "--csv", "--json"), "one of"),
+]
+
+
+@pytest.mark.parametrize("arguments, words", WRONG_CALLS, ids=lambda value: " ".join(value) if isinstance(value, tuple) else "")
+def test_wrong_call(tik, arguments, words):
+    result = tik(*arguments)
+    assert result.returncode == 2
+    assert result.stdout == b""
+    message = result.stderr.decode()
+    assert words in message
+    assert all(line.startswith("tik: ") for line in message.splitlines())
+
+
+def test_unreadable_files_are_told_and_the_others_counted(tik, tmp_path):
+    (tmp_path / "a").write_text("hello world")
+    (tmp_path / "folder").mkdir()
+    result = tik("count", "-e", "cl100k_base", "missing", "a", "folder", cwd=tmp_path)
+    assert result.returncode == 2
+    assert result.stdout == b"2\ta\n2\ttotal\n"
+    assert result.stderr == (b"tik: missing: No such file or directory\n"
+                             b"tik: folder: is a folder; -r takes the files in it\n")
+
+
+@pytest.mark.parametrize("command", [("count",), ("encode",), ("decode",), ("truncate", "-n", "5"), ("chunk", "-n", "5"),
+                                     ("show",), ("stats",), ("check", "--ids", "nothing")])
+def test_a_missing_file(tik, tmp_path, command):
+    result = tik(*command, "nothing", cwd=tmp_path)
+    assert result.returncode == 2
+    assert result.stderr.startswith(b"tik: nothing: No such file or directory")
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no /dev/full here")
+def test_full_disk(build):
+    with open("/dev/full", "wb") as full:
+        result = subprocess.run([build / "tik", "count"], input=b"text", stdout=full, stderr=subprocess.PIPE)
+    assert result.returncode == 2
+    assert result.stderr == b"tik: cannot write the result: No space left on device\n"
+
+
+@pytest.mark.parametrize("restored", [True, False], ids=["signal", "EPIPE"])
+def test_a_reader_that_leaves(build, restored):
+    """Python ignores SIGPIPE; with restore_signals the command has it as a shell would give it."""
+    process = subprocess.Popen([build / "tik", "encode"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                               stderr=subprocess.PIPE, restore_signals=restored)
+    process.stdout.close()
+    try:
+        process.stdin.write(b"hello world\n" * 100000)
+        process.stdin.close()
+    except BrokenPipeError:
+        pass
+    assert process.stderr.read() == b""
+    assert process.wait() != 0
+
+
+def test_manifest_of_its_own(tik, source):
+    result = tik("encode", "--manifest", source / "vocab" / "cl100k_base.json", input=b"hello world")
+    assert result.stdout == b"15339 1917\n", result.stderr
