@@ -376,6 +376,53 @@ static tik_status tokens_by_bytes(tik_error *error)
     return status;
 }
 
+static tik_status cut(tik_error *error)
+{
+    size_t start = 0;
+    size_t end = 0;
+    size_t count = 0;
+    tik_chunker *chunker = NULL;
+    tik_chunk chunk;
+    bool found = true;
+    tik_status status = tik_truncate(encoding, long_text + LONG_TEXT / 2, 2000, 50, TIK_KEEP_END, NULL, &start, &end,
+                                     &count, error);
+    assert_int_equal(end > start, status == TIK_OK);
+    if (status == TIK_OK)
+        status = tik_chunker_new(encoding, 40, 5, NULL, &chunker, error);
+    if (status == TIK_OK)
+        status = tik_chunker_feed(chunker, long_text + LONG_TEXT / 2, 2000, error);
+    if (status == TIK_OK)
+        status = tik_chunker_finish(chunker, error);
+    while (status == TIK_OK && found)
+        status = tik_chunker_next(chunker, &chunk, &found, error);
+    tik_chunker_free(chunker);
+    return status;
+}
+
+static tik_status train(tik_error *error)
+{
+    const tik_text text = {"low low low lower lowest new newer newest wide wider widest", 59};
+    tik_train_options options = TIK_TRAIN_OPTIONS_INIT;
+    tik_trainer *trainer = NULL;
+    tik_encoding *learned = NULL;
+    tik_ids ids = TIK_IDS_INIT;
+    options.threads = 1;
+    tik_status status = tik_trainer_new(&options, &trainer, error);
+    if (status == TIK_OK)
+        status = tik_trainer_add(trainer, &text, 1, error);
+    if (status == TIK_OK)
+        status = tik_trainer_run(trainer, 264, error);
+    if (status == TIK_OK)
+        status = tik_trainer_encoding(trainer, &learned, error);
+    if (status == TIK_OK)
+        status = tik_encode_ordinary(learned, "slowest", 7, &ids, error);
+    assert_int_equal(ids.length > 0, status == TIK_OK);
+    tik_ids_free(&ids);
+    tik_close(learned);
+    tik_trainer_free(trainer);
+    return status;
+}
+
 /* ---- The runs ------------------------------------------------------------------------------ */
 
 static const struct {
@@ -395,6 +442,8 @@ static const struct {
     {"stream", stream},
     {"decode", decode},
     {"tokens sorted", tokens_by_bytes},
+    {"truncate and chunk", cut},
+    {"train", train},
 };
 enum { SCENARIOS = sizeof scenarios / sizeof scenarios[0] };
 

@@ -78,3 +78,8 @@ def test_links(path):
     for target in re.findall(r"\]\(([^)\s]+)\)", text):
         if "://" not in target and not target.startswith("#"):
             assert (path.parent / target.partition("#")[0]).exists(), f"{path.name} links to {target}"
+
+
+def test_every_document_is_listed():
+    listed = set(re.findall(r"\]\(([\w-]+\.md)\)", (SOURCE / "docs" / "README.md").read_text(encoding="utf-8")))
+    assert listed == {path.name for path in (SOURCE / "docs").glob("*.md")} - {"README.md"}
