@@ -3,6 +3,8 @@
  * bytes as a pattern, and an allocation that fails at every place where one can. (tests/exact holds the
  * dialect against the reference.)
  */
+#define PCRE2_CODE_UNIT_WIDTH 8
+#include <pcre2.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,7 +16,9 @@
 #include <cmocka.h>
 
 #include "base/base.h"
+#include "split/dialect.h"
 #include "split/split.h"
+#include "unicode/unicode.h"
 
 enum { CAPACITY = 64 };
 
@@ -373,6 +377,79 @@ static void test_long_piece_of_groups(void **state)
     free(text);
 }
 
+/* Every character, in order, as UTF-8. */
+static uint8_t *every_character(size_t *length)
+{
+    uint8_t *text = malloc((size_t)0x110000 * 4);
+    assert_non_null(text);
+    *length = 0;
+    for (uint32_t c = 0; c < 0x110000; c++) {
+        if (c < 0xD800 || c > 0xDFFF)
+            *length += tik_utf8_encode(c, text + *length);
+    }
+    return text;
+}
+
+/* The next character that matches from `*at` on, UINT32_MAX for none; `*at` becomes its end. */
+static uint32_t next_match(const pcre2_code *program, pcre2_match_data *data, const uint8_t *text, size_t length,
+                           size_t *at)
+{
+    if (pcre2_match(program, text, length, *at, PCRE2_NO_UTF_CHECK, data, NULL) < 0)
+        return UINT32_MAX;
+    size_t start = pcre2_get_ovector_pointer(data)[0], bytes;
+    uint32_t found = tik_utf8_decode(text + start, &bytes);
+    *at = start + bytes;
+    return found;
+}
+
+/* The characters that the translation of \p{name} takes: all of the set and no other. */
+static void check_property(const char *name, const char *unicode, const uint8_t *text, size_t length)
+{
+    char pattern[64];
+    tik_translation translation;
+    tik_unicode_ranges set = { 0 };
+    int code;
+    PCRE2_SIZE offset;
+    snprintf(pattern, sizeof pattern, "\\p{%s}", name);
+    assert_int_equal(tik_dialect_translate(pattern, strlen(pattern), unicode, &translation, NULL), TIK_OK);
+    assert_int_equal(tik_unicode_property(name, strlen(name), &set, NULL), TIK_OK);
+    pcre2_code *program = pcre2_compile((PCRE2_SPTR)translation.pattern.data, translation.pattern.length,
+                                        PCRE2_UTF | PCRE2_DOTALL, &code, &offset, NULL);
+    assert_non_null(program);
+    pcre2_jit_compile(program, PCRE2_JIT_COMPLETE);
+    pcre2_match_data *data = pcre2_match_data_create(1, NULL);
+    size_t at = 0;
+    for (size_t i = 0; i < set.count; i++) {
+        for (uint32_t c = set.items[i].first; c <= set.items[i].last; c++) {
+            uint32_t found = c < 0xD800 || c > 0xDFFF ? next_match(program, data, text, length, &at) : c;
+            if (found != c)
+                fail_msg("%s for Unicode %s: U+%04X where U+%04X is next", pattern, unicode, (unsigned)found, (unsigned)c);
+        }
+    }
+    assert_int_equal(next_match(program, data, text, length, &at), UINT32_MAX);
+    pcre2_match_data_free(data);
+    pcre2_code_free(program);
+    tik_unicode_ranges_free(&set);
+    tik_bytes_free(&translation.pattern);
+    tik_bytes_free(&translation.ascii);
+}
+
+/* A class means the same whether PCRE2's own tables are used or, for a version not known, are not. */
+static void test_unicode_versions(void **state)
+{
+    (void)state;
+    static const char *const names[] = { "L", "Lu", "Lo", "M", "Mn", "Mc", "N", "P", "S", "Alphabetic", "Cn", "Greek" };
+    char unicode[64];
+    size_t length;
+    uint8_t *text = every_character(&length);
+    pcre2_config(PCRE2_CONFIG_UNICODE_VERSION, unicode);
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        check_property(names[i], unicode, text, length);
+        check_property(names[i], "99.0.0", text, length);
+    }
+    free(text);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -380,6 +457,7 @@ int main(void)
         cmocka_unit_test(test_refused),    cmocka_unit_test(test_too_deep),
         cmocka_unit_test(test_any_syntax), cmocka_unit_test(test_no_memory),
         cmocka_unit_test(test_endless_backtracking), cmocka_unit_test(test_long_piece_of_groups),
+        cmocka_unit_test(test_unicode_versions),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
