@@ -23,7 +23,7 @@ static tik_status join_table(tik_table *all, tik_table *own, tik_error *error)
         tik_table_entry *to;
         size_t length;
         const uint8_t *bytes = tik_table_bytes(from, &length);
-        status = tik_table_find(all, bytes, length, true, from->unit, &to, error);
+        status = tik_table_add(all, bytes, length, from->unit, &to, error);
         if (status != TIK_OK)
             break;
         if (to->value == 0 || appears_first(from, to)) {
@@ -67,7 +67,7 @@ static tik_status prune(tik_feed *feed, tik_error *error)
         tik_table_entry *to;
         size_t length;
         const uint8_t *bytes = tik_table_bytes(&entries[i], &length);
-        status = tik_table_find(&kept, bytes, length, true, entries[i].unit, &to, error);
+        status = tik_table_add(&kept, bytes, length, entries[i].unit, &to, error);
         if (status == TIK_OK) {
             to->value = entries[i].value;
             to->order = entries[i].order;

@@ -50,34 +50,46 @@ static tik_status reserve(tik_lexicon *lexicon, uint32_t id, tik_error *error)
     return TIK_OK;
 }
 
-tik_status tik_lexicon_add(tik_lexicon *lexicon, const void *bytes, size_t length, uint32_t id, tik_error *error)
+/* Gives the id to the bytes, unless they have one already: then `*id` becomes that, and `*known` is true. */
+static tik_status add(tik_lexicon *lexicon, const uint8_t *bytes, size_t length, uint32_t *id, bool *known,
+                      tik_error *error)
 {
     tik_table_entry *entry;
-    tik_status status = reserve(lexicon, id, error);
+    size_t before = lexicon->by_bytes.count;
+    tik_status status = reserve(lexicon, *id, error);
+    if (status == TIK_OK)
+        status = tik_table_add(&lexicon->by_bytes, bytes, length, 0, &entry, error);
     if (status != TIK_OK)
         return status;
-    if (lexicon->lengths[id])
-        return tik_fail(error, TIK_ERROR_FORMAT, "two tokens have the id %u", id);
-    if (length == 0)
-        return tik_fail(error, TIK_ERROR_FORMAT, "the token %u has no bytes", id);
-    size_t known = lexicon->by_bytes.count;
-    status = tik_table_find(&lexicon->by_bytes, bytes, length, true, 0, &entry, error);
-    if (status != TIK_OK)
-        return status;
-    if (lexicon->by_bytes.count == known)
-        return tik_fail(error, TIK_ERROR_FORMAT, "the tokens %u and %u have the same bytes", (uint32_t)entry->value,
-                        id);
-    entry->value = id;
-    size_t start = lexicon->bytes.length;
+    *known = lexicon->by_bytes.count == before;
+    if (*known) {
+        *id = (uint32_t)entry->value;
+        return TIK_OK;
+    }
+    entry->value = *id;
+    lexicon->starts[*id] = lexicon->bytes.length;
     status = tik_bytes_append(&lexicon->bytes, bytes, length, error);
     if (status != TIK_OK)
         return status;
-    lexicon->starts[id] = start;
-    lexicon->lengths[id] = (uint32_t)length;
+    lexicon->lengths[*id] = (uint32_t)length;
     lexicon->count++;
-    if (id >= lexicon->limit)
-        lexicon->limit = (size_t)id + 1;
+    if (*id >= lexicon->limit)
+        lexicon->limit = (size_t)*id + 1;
     return TIK_OK;
+}
+
+tik_status tik_lexicon_add(tik_lexicon *lexicon, const void *bytes, size_t length, uint32_t id, tik_error *error)
+{
+    uint32_t given = id;
+    bool known = false;
+    if (id < lexicon->capacity && lexicon->lengths[id])
+        return tik_fail(error, TIK_ERROR_FORMAT, "two tokens have the id %u", id);
+    if (length == 0)
+        return tik_fail(error, TIK_ERROR_FORMAT, "the token %u has no bytes", id);
+    tik_status status = add(lexicon, bytes, length, &given, &known, error);
+    if (status == TIK_OK && known)
+        return tik_fail(error, TIK_ERROR_FORMAT, "the tokens %u and %u have the same bytes", given, id);
+    return status;
 }
 
 tik_status tik_lexicon_join(tik_lexicon *lexicon, uint32_t left, uint32_t right, uint32_t *id, bool *joined,
@@ -92,14 +104,8 @@ tik_status tik_lexicon_join(tik_lexicon *lexicon, uint32_t left, uint32_t right,
         return tik_fail_memory(error, length);
     memcpy(bytes, tik_lexicon_bytes(lexicon, left), left_length);
     memcpy(bytes + left_length, tik_lexicon_bytes(lexicon, right), length - left_length);
-    tik_table_entry *entry = NULL;
-    tik_status status = tik_table_find(&lexicon->by_bytes, bytes, length, false, 0, &entry, error);
-    if (status == TIK_OK) {
-        *joined = entry != NULL;
-        *id = entry ? (uint32_t)entry->value : (uint32_t)lexicon->limit;
-        if (!entry)
-            status = tik_lexicon_add(lexicon, bytes, length, *id, error);
-    }
+    *id = (uint32_t)lexicon->limit;
+    tik_status status = add(lexicon, bytes, length, id, joined, error);
     free(bytes);
     return status;
 }

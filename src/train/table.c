@@ -225,17 +225,14 @@ static tik_status check_length(size_t length, tik_error *error)
     return TIK_OK;
 }
 
-tik_status tik_table_find(tik_table *table, const uint8_t *bytes, size_t length, bool add, uint32_t unit,
-                          tik_table_entry **entry, tik_error *error)
+tik_status tik_table_add(tik_table *table, const uint8_t *bytes, size_t length, uint32_t unit,
+                         tik_table_entry **entry, tik_error *error)
 {
     tik_status status = check_length(length, error);
+    if (status == TIK_OK)
+        status = reserve(table, 1, error);
     if (status != TIK_OK)
         return status;
-    /* Looking adds too, and takes away again: it costs a spare slot, and the probing is written once. */
-    status = reserve(table, 1, error);
-    if (status != TIK_OK)
-        return status;
-    size_t before = table->count;
     if (length <= TIK_TABLE_SHORT) {
         uint8_t padded[TIK_TABLE_PADDING] = {0};
         memcpy(padded, bytes, length);
@@ -245,13 +242,6 @@ tik_status tik_table_find(tik_table *table, const uint8_t *bytes, size_t length,
         *entry = find_long(table, bytes, length, unit);
         if (!*entry)
             return tik_fail_memory(error, length);
-    }
-    if (!add && table->count != before) {
-        if (is_long(*entry))
-            table->block_left += length;
-        memset(*entry, 0, sizeof **entry);
-        table->count = before;
-        *entry = NULL;
     }
     return TIK_OK;
 }

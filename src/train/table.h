@@ -34,11 +34,11 @@ typedef struct tik_table {
 void tik_table_free(tik_table *table);
 
 /*
- * Finds the string, adding it with value 0 if `add`. `*entry` is valid until the next addition; NULL if
- * it is not there. No byte past `length` is read. TIK_ERROR_LIMIT: 2^32 - 1 strings, each below 4 GiB.
+ * The entry of a string, with value 0 if it is new. `*entry` is valid until the next addition. No byte past
+ * `length` is read. TIK_ERROR_LIMIT: 2^32 - 1 strings, each below 4 GiB.
  */
-tik_status tik_table_find(tik_table *table, const uint8_t *bytes, size_t length, bool add, uint32_t unit,
-                          tik_table_entry **entry, tik_error *error);
+tik_status tik_table_add(tik_table *table, const uint8_t *bytes, size_t length, uint32_t unit,
+                         tik_table_entry **entry, tik_error *error);
 
 /*
  * Counts pieces: the first begins at `start`, and `count` ends, relative to `text`, are as tik_split_next

@@ -1,6 +1,7 @@
 /* tik_trainer: texts in, merges out. What each part does is said in train.h and feed.h. */
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -13,6 +14,9 @@
 
 /* A file is read in slices that stay in the cache until they are copied. */
 #define SLICE_BYTES ((size_t)1 << 17)
+
+/* How long a read may wait for a pipe or a terminal before the caller is asked whether to go on. */
+#define PATIENCE_MS 200
 
 /* ---- Making a trainer ----------------------------------------------------------------------------- */
 
@@ -207,6 +211,7 @@ tik_status tik_trainer_add(tik_trainer *trainer, const tik_text *texts, size_t c
 }
 
 typedef struct file_list {
+    const tik_trainer *trainer;
     const char *const *paths;
     size_t count;
     int descriptor; /* of the file at hand, -1 for none */
@@ -216,6 +221,21 @@ typedef struct file_list {
 static tik_status file_failed(const char *what, const char *path, tik_error *error)
 {
     return tik_fail(error, TIK_ERROR_IO, "cannot %s %s: %s", what, path, strerror(errno));
+}
+
+/* Waits until there is something to read, or an error that reading will tell. */
+static tik_status wait_for_data(const file_list *files, tik_error *error)
+{
+    const tik_trainer *trainer = files->trainer;
+    struct pollfd file = {files->descriptor, POLLIN, 0};
+    int ready;
+    while ((ready = poll(&file, 1, PATIENCE_MS)) == 0 || (ready < 0 && errno == EINTR)) {
+        tik_train_progress progress = {TIK_TRAIN_READING, trainer->feed.bytes, 0, 0};
+        if (trainer->callback && !trainer->callback(trainer->context, &progress))
+            return tik_fail(error, TIK_ERROR_CANCELLED, "stopped while reading, after %llu bytes",
+                            (unsigned long long)trainer->feed.bytes);
+    }
+    return TIK_OK;
 }
 
 static tik_status next_slice(void *context, tik_text *slice, bool *text_ends, bool *done, tik_error *error)
@@ -230,6 +250,9 @@ static tik_status next_slice(void *context, tik_text *slice, bool *text_ends, bo
         files->descriptor = standard ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
     if (files->descriptor < 0)
         return file_failed("open", path, error);
+    tik_status status = wait_for_data(files, error);
+    if (status != TIK_OK)
+        return status;
     ssize_t got;
     do
         got = read(files->descriptor, files->buffer, SLICE_BYTES);
@@ -250,7 +273,7 @@ static tik_status next_slice(void *context, tik_text *slice, bool *text_ends, bo
 
 tik_status tik_trainer_add_files(tik_trainer *trainer, const char *const *paths, size_t count, tik_error *error)
 {
-    file_list files = {paths, count, -1, malloc(SLICE_BYTES)};
+    file_list files = {trainer, paths, count, -1, malloc(SLICE_BYTES)};
     if (!files.buffer)
         return tik_fail_memory(error, SLICE_BYTES);
     tik_status status = tik_trainer_add_source(trainer, next_slice, &files, error);
