@@ -135,11 +135,14 @@ static tik_status gather(const job *j, const worker *workers, tik_ids *ids, tik_
     return TIK_OK;
 }
 
-/* Counts (`counts` not NULL) or encodes; `*failed` is the text that failed, SIZE_MAX for none. */
-static tik_status batch(const tik_encoding *encoding, const tik_policy *policy, const tik_text *texts, size_t count,
-                        size_t *counts, tik_ids *ids, tik_sizes *starts, size_t *failed, tik_error *error)
+/*
+ * Counts (`counts` not NULL) or encodes on `threads` threads; `policy->threads` is for the inside of a text.
+ * `*failed` is the text that failed, SIZE_MAX for none.
+ */
+static tik_status batch(const tik_encoding *encoding, const tik_policy *policy, unsigned threads,
+                        const tik_text *texts, size_t count, size_t *counts, tik_ids *ids, tik_sizes *starts,
+                        size_t *failed, tik_error *error)
 {
-    unsigned threads = threads_for(policy->threads, count);
     job j = {.encoding = encoding, .policy = policy, .texts = texts, .count = count, .counting = counts != NULL};
     *failed = SIZE_MAX;
     j.places = calloc(count ? count : 1, sizeof *j.places);
@@ -161,6 +164,15 @@ static tik_status batch(const tik_encoding *encoding, const tik_policy *policy, 
     return status;
 }
 
+/* The threads for a batch: either its texts go side by side or, if there is but one, its parts do. */
+static unsigned share_out(tik_policy *policy, size_t count)
+{
+    unsigned threads = threads_for(policy->threads, count);
+    if (threads > 1)
+        policy->threads = 1;
+    return threads;
+}
+
 /* Puts the number of the text before the message. */
 static void name_text(tik_error *error, size_t text)
 {
@@ -180,7 +192,8 @@ tik_status tik_encode_batch(const tik_encoding *encoding, const tik_text *texts,
     if (status != TIK_OK)
         return status;
     policy.limit = SIZE_MAX;
-    status = batch(encoding, &policy, texts, count, NULL, ids, starts, &failed, error);
+    unsigned threads = share_out(&policy, count);
+    status = batch(encoding, &policy, threads, texts, count, NULL, ids, starts, &failed, error);
     if (status != TIK_OK)
         name_text(error, failed);
     tik_policy_free(&policy);
@@ -195,7 +208,8 @@ tik_status tik_count_batch(const tik_encoding *encoding, const tik_text *texts, 
     tik_status status = tik_policy_init(&policy, encoding, options, error);
     if (status != TIK_OK)
         return status;
-    status = batch(encoding, &policy, texts, count, counts, NULL, NULL, &failed, error);
+    unsigned threads = share_out(&policy, count);
+    status = batch(encoding, &policy, threads, texts, count, counts, NULL, NULL, &failed, error);
     if (status != TIK_OK)
         name_text(error, failed);
     tik_policy_free(&policy);
@@ -227,16 +241,18 @@ tik_status tik_parallel_text(const tik_encoding *encoding, const tik_policy *pol
         parts[count++] = (tik_text){(const char *)text + from, to - from};
         from = to;
     }
-    tik_policy plain = {.threads = policy->threads, .limit = SIZE_MAX};
+    /* A part that could not be cut is one piece: it must not come here again. */
+    tik_policy plain = {.threads = 1, .limit = SIZE_MAX};
+    unsigned threads = threads_for(policy->threads, count);
     size_t failed = SIZE_MAX;
     tik_status status;
     if (sink->ids) {
         size_t before = sink->ids->length;
-        status = batch(encoding, &plain, parts, count, NULL, sink->ids, NULL, &failed, error);
+        status = batch(encoding, &plain, threads, parts, count, NULL, sink->ids, NULL, &failed, error);
         sink->count += sink->ids->length - before;
     } else {
         size_t *counts = malloc(count * sizeof *counts);
-        status = counts ? batch(encoding, &plain, parts, count, counts, NULL, NULL, &failed, error)
+        status = counts ? batch(encoding, &plain, threads, parts, count, counts, NULL, NULL, &failed, error)
                         : tik_fail_memory(error, count * sizeof *counts);
         for (size_t i = 0; i < count && status == TIK_OK; i++)
             sink->count += counts[i];

@@ -135,6 +135,39 @@ static void a_batch_has_the_ids_of_its_texts(void **state)
     tik_close(encoding);
 }
 
+/* Pieces longer than the parts into which threads cut a text, alone, in a text, and in a batch. */
+static void long_pieces_have_the_same_ids_on_threads(void **state)
+{
+    (void)state;
+    static const size_t lengths[] = {(size_t)3 << 20, (size_t)9 << 20};
+    tik_encoding *encoding = open_encoding("o200k_base");
+    tik_options options = TIK_OPTIONS_ORDINARY;
+    tik_error error;
+    for (size_t i = 0; i < sizeof lengths / sizeof lengths[0]; i++) {
+        size_t length = lengths[i] + 8;
+        char *text = malloc(length);
+        assert_non_null(text);
+        memset(text, 'a', length);
+        memcpy(text, "a b, c. ", 8);
+        tik_text texts[] = {{text, length}, {text, 100}, {text + 8, length - 8}};
+        size_t counts[3], alone[3];
+        for (size_t k = 0; k < 3; k++) {
+            assert_int_equal(tik_count(encoding, texts[k].data, texts[k].length, &alone[k], &error), TIK_OK);
+            options.threads = 4;
+            assert_int_equal(tik_count_with(encoding, texts[k].data, texts[k].length, &options, &counts[k], &error),
+                             TIK_OK);
+            assert_int_equal(counts[k], alone[k]);
+        }
+        for (size_t count = 1; count <= 3; count++) {
+            assert_int_equal(tik_count_batch(encoding, texts, count, &options, counts, &error), TIK_OK);
+            for (size_t k = 0; k < count; k++)
+                assert_int_equal(counts[k], alone[k]);
+        }
+        free(text);
+    }
+    tik_close(encoding);
+}
+
 /* "all" or a list of names becomes a policy; *names is the caller's to free. */
 static tik_set policy(const json_t *value, const char ***names, size_t *count)
 {
@@ -245,6 +278,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         VECTOR_TEST_ENCODINGS(texts_have_the_ids_of_the_reference),
         VECTOR_TEST_ENCODINGS(a_batch_has_the_ids_of_its_texts),
+        cmocka_unit_test(long_pieces_have_the_same_ids_on_threads),
         cmocka_unit_test(special_tokens_follow_the_policy),
         cmocka_unit_test(published_values_hold),
     };
