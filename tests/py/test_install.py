@@ -83,6 +83,9 @@ def functions_of(header):
 @pytest.mark.parametrize("path", [
     "bin/tik",
     "include/tik.h",
+    "share/doc/libtik/LICENSE",
+    "share/doc/libtik/NOTICE",
+    "share/doc/libtik/unicode-licence.md",
     "share/man/man1/tik.1",
     "share/man/man1/tik-count.1",
     "share/man/man3/libtik.3",
