@@ -816,6 +816,83 @@ TIK_API tik_status tik_cost_of(const tik_model_info *info, const tik_usage *usag
  */
 TIK_API tik_status tik_window_parts(size_t tokens, size_t window, size_t reserve, size_t *parts, tik_error *error);
 
+/* ---- Chat requests ------------------------------------------------------------------------- */
+
+/*
+ * A chat request as it is sent to the API (JSON: "model", "messages", "tools", …), counted before it is
+ * sent. For the gpt-3.5, gpt-4 and gpt-4o families that is done by the rules that OpenAI has published;
+ * for gpt-oss the request is rendered in the harmony format, to the very ids that the model gets. What no
+ * published rule covers is never guessed: it is in the notes.
+ */
+typedef struct tik_chat tik_chat;
+
+typedef struct tik_chat_options {
+    size_t size;          /* sizeof(tik_chat_options) */
+    const char *model;    /* takes the place of the request's; NULL: the request's own */
+    const char *encoding; /* takes the place of the model's; NULL: the model's own */
+    const char *date;     /* harmony: what the system message says is the current date; NULL: nothing */
+} tik_chat_options;
+#define TIK_CHAT_OPTIONS_INIT { sizeof(tik_chat_options), 0, 0, 0 }
+
+/*
+ * Reads and counts a request; just an array of messages will do if `options` name the model. With
+ * harmony it may also be a conversation as the package openai-harmony writes it. `options` may be NULL.
+ * TIK_ERROR_FORMAT with the place; TIK_ERROR_ARGUMENT if no model is named, or one that takes no chat;
+ * TIK_ERROR_NAME.
+ */
+TIK_API tik_status tik_chat_read(const char *json, size_t length, const tik_chat_options *options, tik_chat **chat,
+                                 tik_error *error);
+
+/* Frees it. NULL is allowed. */
+TIK_API void tik_chat_free(tik_chat *chat);
+
+/* The tokens of the request: at least so many, if a note says that something is not counted. */
+TIK_API size_t tik_chat_tokens(const tik_chat *chat);
+
+TIK_API const char *tik_chat_model(const tik_chat *chat);    /* NULL if only an encoding is named */
+TIK_API const char *tik_chat_encoding(const tik_chat *chat); /* its name */
+TIK_API const char *tik_chat_rules(const tik_chat *chat);    /* "gpt-3.5-turbo-0301", "gpt-4", "gpt-4o", "harmony" */
+
+/* The ids of a request rendered in the harmony format; NULL for other rules, which give no ids. */
+TIK_API const uint32_t *tik_chat_ids(const tik_chat *chat, size_t *count);
+
+typedef enum tik_chat_kind {
+    TIK_CHAT_MESSAGE = 0,
+    TIK_CHAT_TOOLS = 1,  /* the definitions of functions, where they are no part of a message */
+    TIK_CHAT_SYSTEM = 2, /* a message that the format puts before those of the request */
+    TIK_CHAT_REPLY = 3   /* what begins the answer */
+} tik_chat_kind;
+
+/* What a part of the request comes to. Strings live as long as the tik_chat. */
+typedef struct tik_chat_part {
+    tik_chat_kind kind;
+    size_t message;     /* its index in the request; SIZE_MAX for none */
+    const char *role;   /* NULL for none */
+    const char *name;   /* of its author, or the function that it calls; NULL for none */
+    const char *text;   /* its first text, UTF-8; NULL for none */
+    size_t text_length; /* bytes */
+    size_t tokens;      /* all of them */
+    size_t text_tokens; /* of its texts; the others are its form */
+} tik_chat_part;
+
+/* Part `index`, in the order of the request; false past the last. The tokens of all are the request's. */
+TIK_API bool tik_chat_part_at(const tik_chat *chat, size_t index, tik_chat_part *part);
+
+typedef enum tik_chat_note_kind {
+    TIK_CHAT_NOT_COUNTED = 0, /* no rule for it is published */
+    TIK_CHAT_ASSUMED = 1,     /* counted by a rule that is not published for just this */
+    TIK_CHAT_SPECIAL_TEXT = 2 /* a text looks like a special token; it is counted as the text that it is */
+} tik_chat_note_kind;
+
+typedef struct tik_chat_note {
+    tik_chat_note_kind kind;
+    size_t message;   /* the index in the request of the message that it is about; SIZE_MAX for none */
+    const char *text; /* one line: what and where */
+} tik_chat_note;
+
+/* Note `index`; false past the last. */
+TIK_API bool tik_chat_note_at(const tik_chat *chat, size_t index, tik_chat_note *note);
+
 #ifdef __cplusplus
 }
 #endif

@@ -296,6 +296,7 @@ extern const cli_command cli_diff;
 extern const cli_command cli_show;
 extern const cli_command cli_stats;
 extern const cli_command cli_cost;
+extern const cli_command cli_chat;
 extern const cli_command cli_truncate;
 extern const cli_command cli_chunk;
 extern const cli_command cli_vocab;

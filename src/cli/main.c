@@ -13,6 +13,7 @@ static const cli_command *const commands[] = {
     &cli_show,
     &cli_stats,
     &cli_cost,
+    &cli_chat,
     &cli_truncate,
     &cli_chunk,
     &cli_check,
