@@ -8,16 +8,17 @@
 
 #include "split/dialect_tree.h"
 
-#define PCRE2_GROUPS 65535
+/* PCRE2 repeats no item more often. */
+#define MOST_REPEATS 65535
 
 typedef struct emitter {
     syntax_tree *tree;
     tik_bytes *out;
     const set_writer *writer; /* NULL for a text of ASCII */
-    tik_bytes word;   /* \w as PCRE2 is to have it, once it was needed */
-    size_t *captures; /* PCRE2's number of each group of the tree, 0 if it captures nothing */
+    tik_bytes word;           /* \w as PCRE2 is to have it, once it was needed */
+    size_t *captures;         /* PCRE2's number of each group of the tree, 0 if it captures nothing */
     size_t capture_count;
-    size_t looks; /* how many look-arounds are open */
+    size_t looks;  /* how many look-arounds are open */
     size_t behind; /* how far back the open look-behinds are, together */
     tik_translation *facts;
 } emitter;
@@ -32,7 +33,10 @@ static bool put(emitter *e, const char *text)
     return tik_tree_check(e->tree, tik_bytes_append(e->out, text, strlen(text), e->tree->error));
 }
 
-static bool put_number(emitter *e, const char *format, size_t number);
+static bool put_number(emitter *e, const char *before, size_t number, const char *after)
+{
+    return tik_tree_check(e->tree, tik_bytes_printf(e->out, e->tree->error, "%s%zu%s", before, number, after));
+}
 
 static bool put_set(emitter *e, const tik_unicode_ranges *set)
 {
@@ -109,27 +113,6 @@ static bool emit_assertion(emitter *e, const syntax_node *node)
     }
 }
 
-static bool put_number(emitter *e, const char *format, size_t number)
-{
-    char text[32];
-    size_t length = 0;
-    for (; *format; format++) {
-        if (*format != '#') {
-            text[length++] = *format;
-            continue;
-        }
-        char digits[24];
-        size_t count = 0;
-        do
-            digits[count++] = (char)('0' + number % 10);
-        while ((number /= 10) != 0);
-        while (count)
-            text[length++] = digits[--count];
-    }
-    text[length] = 0;
-    return put(e, text);
-}
-
 static bool emit_items(emitter *e, syntax_node *parent, binding_power inner, const char *between)
 {
     for (size_t i = 0; i < parent->count; i++) {
@@ -152,17 +135,17 @@ static bool emit_quantifier(emitter *e, const syntax_node *repeat, bool possessi
     else if (repeat->most == REPEAT_UNBOUNDED && repeat->least <= 1)
         done = put(e, repeat->least ? "+" : "*");
     else
-        done = put_number(e, "{#", repeat->least) &&
+        done = put_number(e, "{", repeat->least, "") &&
                (repeat->least == repeat->most || put(e, ",")) &&
                (repeat->least == repeat->most || repeat->most == REPEAT_UNBOUNDED ||
-                put_number(e, "#", repeat->most)) &&
+                put_number(e, "", repeat->most, "")) &&
                put(e, "}");
     return done && (possessive ? put(e, "+") : repeat->greedy || put(e, "?"));
 }
 
 static bool emit_repeat(emitter *e, syntax_node *repeat, bool possessive)
 {
-    if (repeat->least > PCRE2_GROUPS || (repeat->most > PCRE2_GROUPS && repeat->most != REPEAT_UNBOUNDED))
+    if (repeat->least > MOST_REPEATS || (repeat->most > MOST_REPEATS && repeat->most != REPEAT_UNBOUNDED))
         return tik_tree_cannot(e->tree, repeat->offset, "a repeat of more than 65535 times");
     return emit(e, repeat->items[0], BIND_ITEM) && emit_quantifier(e, repeat, possessive);
 }
@@ -284,7 +267,7 @@ static bool emit_bare(emitter *e, syntax_node *node)
     case NODE_LOOK:
         return emit_look(e, node);
     case NODE_REFERENCE:
-        return put_number(e, "\\g{#}", e->captures[node->number - 1]);
+        return put_number(e, "\\g{", e->captures[node->number - 1], "}");
     case NODE_CONTINUE:
         e->facts->depends_on_start = true;
         return put(e, "\\G");
