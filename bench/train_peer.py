@@ -3,9 +3,9 @@
     train_peer.py NAME FILE SIZE
 
 Prints the seconds from opening the file to the finished vocabulary (imports are not counted), the seconds of
-processor time in that, the peak of resident memory in bytes, and how many tokens were learned. Each peer gets its best interface: a path where
-it takes one, else an iterator over stretches of the file that end with a line, so that the text is not held
-in memory.
+processor time in that, the peak of resident memory in bytes, and how many tokens were learned. Each peer gets
+its best interface: a path where it takes one, else an iterator over stretches of the file that end with a
+line, so that the text is not held in memory.
 """
 
 import resource

@@ -441,9 +441,9 @@ static int learn(cli_call *call, const train_wish *wish, tik_trainer *trainer, t
         size_t made = tik_trainer_merges(trainer, &merges);
         for (; wish->trace && shown < made; shown++)
             out_merge(call, trainer, &merges[shown]);
-        for (; reported < wish->report_count && (wish->report[reported] <= state.tokens || state.exhausted); reported++) {
+        while (reported < wish->report_count && (wish->report[reported] <= state.tokens || state.exhausted)) {
             end_progress(progress);
-            out_report_line(call, trainer, reported == 0);
+            out_report_line(call, trainer, reported++ == 0);
             cli_out_flush();
         }
         if (wish->save_every && state.tokens % wish->save_every == 0 && state.tokens < wish->size &&

@@ -91,16 +91,21 @@ static tik_status count_texts(feed_worker *worker, tik_error *error)
 
 /* ---- Links ------------------------------------------------------------------------------------------ */
 
+/* So much of the link's bytes can be split: characters at the end of what was read may be incomplete. */
+static size_t whole_length(const text_chunk *chunk)
+{
+    size_t length = chunk->bytes.length;
+    return chunk->last ? length : length - tik_feed_unfinished(chunk->bytes.data, length);
+}
+
 /* Splits the link from where it begins until a piece ends at or behind its end; keeps the ends. */
 static tik_status split_link(feed_worker *worker, tik_error *error)
 {
     const text_chunk *chunk = &worker->chunk;
     const uint8_t *text = (const uint8_t *)chunk->bytes.data;
-    size_t length = chunk->bytes.length;
+    size_t length = whole_length(chunk);
     size_t from = chunk->begin;
     worker->end_count = 0;
-    if (!chunk->last)
-        length -= tik_feed_unfinished(chunk->bytes.data, length);
     if (length - chunk->begin >= TIK_SPLIT_DROPPED)
         return tik_fail(error, TIK_ERROR_LIMIT, "a piece of %zu bytes or more: at most 2^31 - 1 can be trained on",
                         length - chunk->begin);
@@ -146,7 +151,7 @@ static tik_status agree(feed_worker *worker, size_t *place, size_t *kept, tik_er
 {
     const text_chunk *chunk = &worker->chunk;
     const uint8_t *text = (const uint8_t *)chunk->bytes.data;
-    size_t length = chunk->bytes.length - (chunk->last ? 0 : tik_feed_unfinished(chunk->bytes.data, chunk->bytes.length));
+    size_t length = whole_length(chunk);
     *kept = 0;
     for (;;) {
         while (*kept < worker->end_count && kept_end(worker, *kept) <= *place)
@@ -263,7 +268,7 @@ static tik_status count_link(feed_worker *worker, tik_error *error)
 {
     text_chunk *chunk = &worker->chunk;
     shared_reader *reader = worker->reader;
-    size_t length = chunk->bytes.length - (chunk->last ? 0 : tik_feed_unfinished(chunk->bytes.data, chunk->bytes.length));
+    size_t length = whole_length(chunk);
     size_t valid = tik_utf8_valid_prefix((const uint8_t *)chunk->bytes.data, length);
     if (valid < length)
         return refuse_invalid(chunk, 0, chunk->offset + valid, error);

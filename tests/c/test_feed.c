@@ -66,7 +66,8 @@ typedef struct text_source {
 
 static void draw_texts(text_source *source, unsigned kind)
 {
-    static const char *const atoms[] = {"a", "b", "a", "b", " ", "\n", "ab", "word", " the", "é", "日本", "🚀", "12345", "'s", "\n\n", "."};
+    static const char *const atoms[] = {"a", "b",    "a",  "b",     " ",  "\n",   "ab", "word", " the",
+                                        "é", "日本", "🚀", "12345", "'s", "\n\n", "."};
     source->count = 1 + below(TEXTS);
     for (size_t t = 0; t < source->count; t++) {
         size_t wanted = below(kind == 2 ? 20 : LONGEST - 30);
@@ -274,7 +275,9 @@ static void test_failing_source_and_cancel(void **unused)
             uint64_t limit = 700;
             source.text = source.at = 0;
             source.broken = false;
-            feed = (tik_feed){.splitter = splitter, .threads = threads, .chunk = 200, .callback = stop_at, .context = &limit};
+            feed = (tik_feed){.splitter = splitter, .threads = threads, .chunk = 200};
+            feed.callback = stop_at;
+            feed.context = &limit;
             tik_status status = tik_feed_take(&feed, next_slice, &source, NULL);
             assert_true(status == TIK_ERROR_CANCELLED || feed.bytes < limit + 1200);
             tik_feed_free(&feed);

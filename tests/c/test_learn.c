@@ -69,7 +69,8 @@ static void draw(const corpus_recipe *recipe, piece_corpus *corpus, uint32_t uni
         for (size_t i = 0; i < piece->count; i++) {
             bool repeat = i && recipe->runs && below(recipe->runs) == 0;
             bool unit = units > 256 && below(3) == 0;
-            uint32_t symbol = unit ? 256 + below(units - 256) : recipe->letters == 256 ? below(256) : 'a' + below(recipe->letters);
+            uint32_t letter = recipe->letters == 256 ? below(256) : 'a' + below(recipe->letters);
+            uint32_t symbol = unit ? 256 + below(units - 256) : letter;
             piece->symbols[i] = repeat ? piece->symbols[i - 1] : symbol;
         }
         used += piece->count;

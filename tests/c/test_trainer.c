@@ -76,7 +76,8 @@ static void assert_tokens(const tik_encoding *encoding, const char *text, const 
 
 static void test_low_lowest(void **unused)
 {
-    static const char *const learned[] = {"lo", "low", "es", "est", "ne", "new", "lowest", "newe", "newer", "newest", "wi", "wid"};
+    static const char *const learned[] = {"lo",     "low",  "es",    "est",    "ne", "new",
+                                          "lowest", "newe", "newer", "newest", "wi", "wid"};
     (void)unused;
     tik_train_options options = TIK_TRAIN_OPTIONS_INIT;
     options.pattern = "\\w+";
@@ -591,7 +592,8 @@ static void test_refusals(void **unused)
 /* The merges of a piece come to what the piece is encoded as, each the lowest and leftmost of its time. */
 static void test_explain(void **unused)
 {
-    static const char *const pieces[] = {"a", "Tokenization", " unhappiness", "aaaaaaa", "日本語", "zzqxzzqx", " \n \n ", "strawberry"};
+    static const char *const pieces[] = {"a",      "Tokenization", " unhappiness", "aaaaaaa",
+                                         "日本語", "zzqxzzqx",     " \n \n ",      "strawberry"};
     static const char *const names[] = {"r50k_base", "cl100k_base", "o200k_base"};
     (void)unused;
     for (size_t n = 0; n < sizeof names / sizeof *names; n++) {

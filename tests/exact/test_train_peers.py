@@ -93,7 +93,8 @@ def by_rustbpe(text):
 
 
 def by_tik(text, ties="lowest"):
-    command = [BUILD / "tik", "train", "-n", str(256 + MERGES), "--pattern", PATTERN, "--ties", ties, "--trace", "--json"]
+    size = str(256 + MERGES)
+    command = [BUILD / "tik", "train", "-n", size, "--pattern", PATTERN, "--ties", ties, "--trace", "--json"]
     output = subprocess.run(command, input=text.encode(), capture_output=True, check=True).stdout
     tokens = [bytes([byte]) for byte in range(256)]
     for line in output.splitlines():
