@@ -125,7 +125,10 @@ lock() {
     mkdir -p -- "$root/build" || give_up "cannot make $root/build"
     if command -v flock >/dev/null 2>&1; then
         exec 9>"$root/build/setup.lock" || give_up "cannot write in $root/build"
-        flock 9
+        flock -n 9 || {
+            say "waiting for another set-up of this tree"
+            flock 9
+        }
     else
         tries=0
         until mkdir -- "$root/build/setup.lock.d" 2>/dev/null; do
