@@ -50,6 +50,7 @@ typedef struct renderer {
     size_t count;
     size_t capacity;
     bool has_functions;
+    json_t *called;     /* the names of the functions called so far, by the ids of the calls */
     tik_bytes text;     /* what is put together before it is encoded */
     size_t sections;    /* begun in it */
     size_t lines;       /* of its first section */
@@ -578,35 +579,23 @@ static tik_status plan_assistant(renderer *r, size_t index, const json_t *source
     json_array_foreach((json_t *)(uintptr_t)calls, i, call)
     {
         const json_t *function = json_is_object(call) ? tik_chat_function(call) : NULL;
+        const char *id = tik_chat_text(call, "id");
         if (status == TIK_OK && function)
             status = plan_call(r, index, function, error);
-        else if (status == TIK_OK)
+        if (status == TIK_OK && function && id && json_object_set(r->called, id, json_object_get(function, "name")) != 0)
+            status = tik_fail_memory(error, strlen(id));
+        if (status == TIK_OK && !function)
             status = tik_chat_add_note(r->chat, TIK_CHAT_NOT_COUNTED, index, error, "tool_calls[%zu], no function's", i);
     }
     return status;
-}
-
-/* The name of the function that was called with this id, in a message before `index`. */
-static const char *called_name(const tik_chat *chat, size_t index, const char *id)
-{
-    for (size_t i = index; id && i-- > 0;) {
-        size_t k;
-        json_t *call;
-        json_array_foreach(json_object_get(json_array_get(chat->messages, i), "tool_calls"), k, call)
-        {
-            const char *candidate = tik_chat_text(call, "id");
-            if (candidate && strcmp(candidate, id) == 0)
-                return tik_chat_text(tik_chat_function(call), "name");
-        }
-    }
-    return NULL;
 }
 
 /* What a function gave back. */
 static tik_status plan_result(renderer *r, size_t index, const json_t *source, tik_error *error)
 {
     static const char *const known[] = {"role", "content", "tool_call_id", "name", NULL};
-    const char *name = called_name(r->chat, index, tik_chat_text(source, "tool_call_id"));
+    const char *id = tik_chat_text(source, "tool_call_id");
+    const char *name = id ? tik_chat_text(r->called, id) : NULL;
     if (!name)
         name = tik_chat_text(source, "name");
     if (!name)
@@ -729,11 +718,12 @@ static tik_status render(renderer *r, tik_error *error)
 
 tik_status tik_chat_render(tik_chat *chat, tik_error *error)
 {
-    renderer r = {.chat = chat};
-    tik_status status = render(&r, error);
+    renderer r = {.chat = chat, .called = json_object()};
+    tik_status status = r.called ? render(&r, error) : tik_fail_memory(error, 0);
     for (size_t i = 0; i < r.count; i++)
         free(r.messages[i].owned);
     free(r.messages);
+    json_decref(r.called);
     tik_bytes_free(&r.text);
     return status;
 }

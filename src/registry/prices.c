@@ -3,10 +3,11 @@
  * library for a user's own file, see docs/prices.md), and finding a model in it.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <jansson.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "registry/registry.h"
 
@@ -257,21 +258,23 @@ void tik_prices_close(tik_prices *prices)
 
 tik_status tik_prices_open(const char *path, tik_prices **prices, tik_error *error)
 {
-    char block[65536];
+    char block[16384];
     tik_bytes data = TIK_BYTES_INIT;
-    FILE *file = fopen(path, "rb");
-    if (!file)
+    int file = open(path, O_RDONLY | O_CLOEXEC);
+    if (file < 0)
         return tik_fail(error, TIK_ERROR_IO, "%.200s: %s", path, strerror(errno));
     tik_status status = TIK_OK;
-    for (size_t got; status == TIK_OK && (got = fread(block, 1, sizeof block, file)) > 0;) {
-        status = tik_bytes_append(&data, block, got, error);
+    ssize_t got;
+    while (status == TIK_OK && (got = read(file, block, sizeof block)) != 0) {
+        if (got < 0 && errno != EINTR)
+            status = tik_fail(error, TIK_ERROR_IO, "%.200s: %s", path, strerror(errno));
+        else if (got > 0)
+            status = tik_bytes_append(&data, block, (size_t)got, error);
         if (data.length > LARGEST_FILE)
             status = tik_fail(error, TIK_ERROR_LIMIT, "%.200s: a price list has at most %d MiB", path,
                               (int)(LARGEST_FILE >> 20));
     }
-    if (status == TIK_OK && ferror(file))
-        status = tik_fail(error, TIK_ERROR_IO, "%.200s: cannot be read: %s", path, strerror(errno));
-    fclose(file);
+    close(file);
     if (status == TIK_OK)
         status = tik_prices_parse(data.data ? data.data : "", data.length, path, prices, error);
     tik_bytes_free(&data);

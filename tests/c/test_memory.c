@@ -127,6 +127,7 @@ static tik_definition definition;
 static char long_text[LONG_TEXT]; /* one piece of random letters, then words and specials */
 static char ranks_path[4096];
 static char manifest_path[4096];
+static char prices_path[4096];
 
 static tik_encoding *encoding; /* cl100k_base, opened anew for each run: it keeps an encoder for the next call */
 
@@ -155,6 +156,9 @@ static void write_vocabulary(void)
                            " \"special_tokens\": {\"<|a|>\": 256, \"<|b|>\": 257}}\n",
                            strrchr(ranks_path, '/') + 1);
     write_file("manifest", manifest, (size_t)written, manifest_path);
+    static const char list[] = "{\"currency\": \"EUR\", \"models\": [{\"name\": \"a\", \"names\": [\"b\"], \"prefixes\": "
+                               "[\"ab-\"], \"price\": {\"input\": \"0.50\"}}]}";
+    write_file("prices", list, sizeof list - 1, prices_path);
 }
 
 static void prepare(void)
@@ -423,6 +427,48 @@ static tik_status train(tik_error *error)
     return status;
 }
 
+static tik_status price_list(tik_error *error)
+{
+    tik_prices *prices = NULL;
+    tik_model_info info = TIK_MODEL_INFO_INIT;
+    tik_status status = tik_prices_open(prices_path, &prices, error);
+    if (status == TIK_OK)
+        status = tik_prices_find(prices, "ab-c", &info, error);
+    tik_prices_close(prices);
+    return status;
+}
+
+static tik_status chat_for(const char *model, tik_error *error)
+{
+    static const char request[] =
+        "{\"messages\": [{\"role\": \"system\", \"content\": \"Be brief <|end|>\"},"
+        "{\"role\": \"user\", \"name\": \"ann\", \"content\": [{\"type\": \"text\", \"text\": \"a\"},"
+        "{\"type\": \"image_url\"}]},"
+        "{\"role\": \"assistant\", \"tool_calls\": [{\"id\": \"1\", \"type\": \"function\", \"function\":"
+        "{\"name\": \"f\", \"arguments\": \"{}\"}}]},"
+        "{\"role\": \"tool\", \"tool_call_id\": \"1\", \"content\": \"b\"}],"
+        "\"tools\": [{\"type\": \"function\", \"function\": {\"name\": \"f\", \"description\": \"g\", \"parameters\":"
+        "{\"type\": \"object\", \"required\": [\"x\"], \"properties\": {\"x\": {\"type\": [\"string\", \"null\"],"
+        "\"default\": {\"a\": [1.5, \"n\"]}}, \"y\": {\"oneOf\": [{\"type\": \"string\", \"enum\": [\"u\"]}]}}}}}]}";
+    tik_chat_options options = TIK_CHAT_OPTIONS_INIT;
+    tik_chat *chat = NULL;
+    options.model = model;
+    tik_status status = tik_chat_read(request, sizeof request - 1, &options, &chat, error);
+    assert_int_equal(chat != NULL, status == TIK_OK);
+    tik_chat_free(chat);
+    return status;
+}
+
+static tik_status chat_by_rules(tik_error *error)
+{
+    return chat_for("gpt-4o", error);
+}
+
+static tik_status chat_in_harmony(tik_error *error)
+{
+    return chat_for("gpt-oss-20b", error);
+}
+
 /* ---- The runs ------------------------------------------------------------------------------ */
 
 static const struct {
@@ -444,6 +490,9 @@ static const struct {
     {"tokens sorted", tokens_by_bytes},
     {"truncate and chunk", cut},
     {"train", train},
+    {"price list", price_list},
+    {"chat by the published rules", chat_by_rules},
+    {"chat in the harmony format", chat_in_harmony},
 };
 enum { SCENARIOS = sizeof scenarios / sizeof scenarios[0] };
 
@@ -501,6 +550,7 @@ static int clean_up(void **state)
     (void)state;
     remove(ranks_path);
     remove(manifest_path);
+    remove(prices_path);
     return 0;
 }
 
