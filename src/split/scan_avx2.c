@@ -45,12 +45,25 @@ TIK_TARGET_AVX2 TIK_INLINE pair load_pair(const uint8_t *bytes)
     return (pair){ _mm256_loadu_si256((const __m256i *)bytes), _mm256_loadu_si256((const __m256i *)(bytes + 32)) };
 }
 
+/* 0xFF for each byte in `first` that starts a character of the ranges of TIK_LO_FROM; second bytes in `second`. */
+TIK_TARGET_AVX2 TIK_INLINE __m256i in_lo_ranges(__m256i first, __m256i second)
+{
+    static const uint8_t lo_from[16] = TIK_LO_FROM, lo_to[16] = TIK_LO_TO;
+    __m256i from = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)lo_from));
+    __m256i to = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)lo_to));
+    __m256i row = _mm256_and_si256(first, _mm256_set1_epi8(0x0F));
+    __m256i of_three = _mm256_cmpeq_epi8(_mm256_andnot_si256(row, first), _mm256_set1_epi8((char)0xE0));
+    __m256i clamped = _mm256_min_epu8(_mm256_max_epu8(second, _mm256_shuffle_epi8(from, row)),
+                                      _mm256_shuffle_epi8(to, row));
+    return _mm256_and_si256(of_three, _mm256_cmpeq_epi8(clamped, second));
+}
+
 TIK_TARGET_AVX2 TIK_INLINE void load(const uint8_t *text, size_t length, size_t at, tik_block *block, uint8_t *spill)
 {
-    uint8_t rest[TIK_BLOCK];
+    uint8_t rest[TIK_BLOCK + 1];
     const uint8_t *from = text + at;
     uint64_t valid = ~(uint64_t)0;
-    if (TIK_UNLIKELY(length - at < TIK_BLOCK)) {
+    if (TIK_UNLIKELY(length - at <= TIK_BLOCK)) { /* one byte more is read below */
         size_t size = length - at;
         memset(rest, 0, sizeof rest);
         memcpy(rest, text + at, size);
@@ -74,16 +87,20 @@ TIK_TARGET_AVX2 TIK_INLINE void load(const uint8_t *text, size_t length, size_t 
     block->wide = non_ascii;
     if (non_ascii) {
         uint64_t start = ~(non_ascii & ~bit_of(bytes, 6));
+        pair second = load_pair(from + 1);
+        uint64_t lo = top_bits(in_lo_ranges(bytes.low, second.low), in_lo_ranges(bytes.high, second.high));
         uint8_t bits[TIK_BLOCK + 4];
-        tik_fill_classes(text + at, start & non_ascii, spill, bits);
+        tik_fill_classes(text + at, start & non_ascii & ~lo, spill, bits);
         pair classes = load_pair(bits);
         block->start &= start;
-        block->upper |= bit_of(classes, 0) & non_ascii;
-        block->lower |= bit_of(classes, 1) & non_ascii;
-        block->caseless = bit_of(classes, 2) & non_ascii;
-        block->mark = bit_of(classes, 3) & non_ascii;
-        block->number |= bit_of(classes, 4) & non_ascii;
-        block->space |= bit_of(classes, 5) & non_ascii;
+        uint64_t all_lo = tik_all_three(lo), looked_up = non_ascii & ~all_lo;
+        *spill = lo >> 62 ? TIK_BIT_CASELESS : *spill;
+        block->upper |= bit_of(classes, 0) & looked_up;
+        block->lower |= bit_of(classes, 1) & looked_up;
+        block->caseless = (bit_of(classes, 2) & looked_up) | all_lo;
+        block->mark = bit_of(classes, 3) & looked_up;
+        block->number |= bit_of(classes, 4) & looked_up;
+        block->space |= bit_of(classes, 5) & looked_up;
     }
 }
 

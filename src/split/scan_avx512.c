@@ -11,7 +11,7 @@
 #include <immintrin.h>
 
 #include "split/scan_block.h"
-#include "unicode/unicode.h"
+#include "split/scan_classes.h"
 
 #define BYTE(bits) (bits),
 
@@ -114,20 +114,13 @@ TIK_TARGET_AVX512 TIK_INLINE __m512i classes_of_two(page_list *pages, uint64_t l
     return classes;
 }
 
-/*
- * The same for characters of three bytes, added to `classes`. Most of Han and Hangul are ranges of
- * second bytes in which all is Lo.
- */
+/* The same for characters of three bytes, added to `classes`. */
 TIK_TARGET_AVX512 TIK_INLINE __m512i classes_of_three(page_list *pages, uint64_t leads, __m512i classes, __m512i b0,
                                                       __m512i b1, __m512i b2, const uint8_t *text)
 {
-    /* For first bytes E0, E1, … EF: the first and last second byte of such a range; U+4E00–9FFF, AC00–D77F. */
-    const __m512i from = _mm512_broadcast_i32x4(_mm_setr_epi8(-1, -1, -1, -1, (char)0xB8, (char)0x80, (char)0x80,
-                                                              (char)0x80, (char)0x80, (char)0x80, (char)0xB0, (char)0x80,
-                                                              (char)0x80, (char)0x80, -1, -1));
-    const __m512i to = _mm512_broadcast_i32x4(_mm_setr_epi8(0, 0, 0, 0, (char)0xBF, (char)0xBF, (char)0xBF, (char)0xBF,
-                                                            (char)0xBF, (char)0xBF, (char)0xBF, (char)0xBF, (char)0xBF,
-                                                            (char)0x9D, 0, 0));
+    static const uint8_t lo_from[16] = TIK_LO_FROM, lo_to[16] = TIK_LO_TO;
+    const __m512i from = _mm512_broadcast_i32x4(_mm_loadu_si128((const __m128i *)lo_from));
+    const __m512i to = _mm512_broadcast_i32x4(_mm_loadu_si128((const __m128i *)lo_to));
     __m512i row = _mm512_and_si512(b0, _mm512_set1_epi8(0x0F));
     uint64_t known = _mm512_mask_cmpge_epu8_mask(_mm512_mask_cmple_epu8_mask(leads, b1, _mm512_shuffle_epi8(to, row)),
                                                  b1, _mm512_shuffle_epi8(from, row));

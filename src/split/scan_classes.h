@@ -10,6 +10,25 @@
 #include "split/scan_block.h"
 #include "unicode/unicode.h"
 
+/*
+ * For first bytes E0, E1, … EF: the range of second bytes in which all characters are Lo, so that most of
+ * Han and Hangul needs no look-up: U+4E00 to U+9FFF and U+AC00 to U+D77F.
+ */
+#define TIK_LO_FROM                                                                                         \
+    {                                                                                                       \
+        0xFF, 0xFF, 0xFF, 0xFF, 0xB8, 0x80, 0x80, 0x80, 0x80, 0x80, 0xB0, 0x80, 0x80, 0x80, 0xFF, 0xFF      \
+    }
+#define TIK_LO_TO                                                                                           \
+    {                                                                                                       \
+        0, 0, 0, 0, 0xBF, 0xBF, 0xBF, 0xBF, 0xBF, 0xBF, 0xBF, 0xBF, 0xBF, 0x9D, 0, 0                        \
+    }
+
+/* All bytes of the characters of three bytes that start at `leads`. */
+TIK_INLINE uint64_t tik_all_three(uint64_t leads)
+{
+    return leads | leads << 1 | leads << 2;
+}
+
 #define TIK_FOUR_TIMES(bits) (bits) * 0x01010101u,
 
 /*

@@ -44,17 +44,26 @@ TIK_INLINE uint64_t test(quad bytes, uint8_t bits)
                    vtstq_u8(bytes.part[3], all));
 }
 
+/* 0xFF for each byte in `first` that starts a character of the ranges of TIK_LO_FROM; second bytes in `second`. */
+TIK_INLINE uint8x16_t in_lo_ranges(uint8x16_t first, uint8x16_t second)
+{
+    static const uint8_t lo_from[16] = TIK_LO_FROM, lo_to[16] = TIK_LO_TO;
+    uint8x16_t row = veorq_u8(first, vdupq_n_u8(0xE0)); /* other bytes get 16 or more, and look up 0 in `to` */
+    return vandq_u8(vcgeq_u8(second, vqtbl1q_u8(vld1q_u8(lo_from), row)),
+                    vcleq_u8(second, vqtbl1q_u8(vld1q_u8(lo_to), row)));
+}
+
 TIK_INLINE void load(const uint8_t *text, size_t length, size_t at, tik_block *block, uint8_t *spill)
 {
-    uint8_t rest[TIK_BLOCK];
+    uint8_t rest[TIK_BLOCK + 1];
     const uint8_t *from = text + at;
     uint64_t valid = ~(uint64_t)0;
-    if (TIK_UNLIKELY(length - at < TIK_BLOCK)) {
+    if (TIK_UNLIKELY(length - at <= TIK_BLOCK)) { /* one byte more is read below */
         size_t size = length - at;
         memset(rest, 0, sizeof rest);
         memcpy(rest, text + at, size);
         from = rest;
-        valid = ((uint64_t)1 << size) - 1;
+        valid = size == TIK_BLOCK ? valid : ((uint64_t)1 << size) - 1;
     }
     quad bytes = load_quad(from);
     uint8x16x4_t low = { { vld1q_u8(ascii_bits), vld1q_u8(ascii_bits + 16), vld1q_u8(ascii_bits + 32),
@@ -68,25 +77,32 @@ TIK_INLINE void load(const uint8_t *text, size_t length, size_t at, tik_block *b
     block->valid = valid;
     block->start = valid;
     block->wide = 0;
+    uint64_t all_lo = 0;
     uint8x16_t any = vorrq_u8(vorrq_u8(bytes.part[0], bytes.part[1]), vorrq_u8(bytes.part[2], bytes.part[3]));
     if (vmaxvq_u8(any) >= 0x80) {
         uint64_t non_ascii = test(bytes, 0x80);
         uint64_t start = ~(non_ascii & ~test(bytes, 0x40));
+        quad second = load_quad(from + 1), lo_bytes;
+        for (int i = 0; i < 4; i++)
+            lo_bytes.part[i] = in_lo_ranges(bytes.part[i], second.part[i]);
+        uint64_t lo = to_mask(lo_bytes.part[0], lo_bytes.part[1], lo_bytes.part[2], lo_bytes.part[3]);
         uint8_t bits[TIK_BLOCK + 4];
-        tik_fill_classes(text + at, start & non_ascii, spill, bits);
+        tik_fill_classes(text + at, start & non_ascii & ~lo, spill, bits);
+        *spill = lo >> 62 ? TIK_BIT_CASELESS : *spill;
+        all_lo = tik_all_three(lo);
         quad others = load_quad(bits);
         for (int i = 0; i < 4; i++)
             classes.part[i] = vbslq_u8(vcgeq_u8(bytes.part[i], vdupq_n_u8(0x80)), others.part[i], classes.part[i]);
         block->start &= start;
         block->wide = non_ascii;
     }
-    uint64_t sign_a = test(classes, TIK_BIT_SIGN_A) & valid, sign_b = test(classes, TIK_BIT_SIGN_B) & valid;
-    block->upper = test(classes, TIK_BIT_UPPER);
-    block->lower = test(classes, TIK_BIT_LOWER);
-    block->caseless = test(classes, TIK_BIT_CASELESS);
-    block->mark = test(classes, TIK_BIT_MARK);
-    block->number = test(classes, TIK_BIT_NUMBER);
-    block->space = test(classes, TIK_BIT_SPACE);
+    uint64_t sign_a = test(classes, TIK_BIT_SIGN_A) & ~all_lo, sign_b = test(classes, TIK_BIT_SIGN_B) & ~all_lo;
+    block->upper = test(classes, TIK_BIT_UPPER) & ~all_lo;
+    block->lower = test(classes, TIK_BIT_LOWER) & ~all_lo;
+    block->caseless = test(classes, TIK_BIT_CASELESS) | all_lo;
+    block->mark = test(classes, TIK_BIT_MARK) & ~all_lo;
+    block->number = test(classes, TIK_BIT_NUMBER) & ~all_lo;
+    block->space = test(classes, TIK_BIT_SPACE) & ~all_lo;
     block->newline = sign_a & block->space;
     block->slash = sign_a & ~block->space;
     block->blank = sign_b & block->space;
