@@ -12,6 +12,7 @@
  *   scan_r50k.h, scan_cl100k.h, scan_o200k.h
  *                   how a pattern's boundaries follow from the masks; knows no instruction set
  *   scan_driver.h   walks the blocks: the loop that joins one of the former with one of the latter
+ *   scan.c          picks the fastest that runs here
  */
 #ifndef TIK_SCAN_H
 #define TIK_SCAN_H

@@ -21,10 +21,8 @@ static const uint8_t class_bits[16] __attribute__((aligned(16))) = { TIK_CLASS_B
 /* 0, 1, … 63 */
 TIK_TARGET_AVX512 TIK_INLINE __m512i positions(void)
 {
-    const __m128i low = _mm_set_epi8(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0);
     return _mm512_set_epi64(0x3F3E3D3C3B3A3938, 0x3736353433323130, 0x2F2E2D2C2B2A2928, 0x2726252423222120,
-                            0x1F1E1D1C1B1A1918, 0x1716151413121110, _mm_extract_epi64(low, 1),
-                            _mm_extract_epi64(low, 0));
+                            0x1F1E1D1C1B1A1918, 0x1716151413121110, 0x0F0E0D0C0B0A0908, 0x0706050403020100);
 }
 
 /* As loading 64 bytes at `at`, zeros past the end of the text. */

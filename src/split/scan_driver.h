@@ -45,9 +45,11 @@ SCAN_TARGET TIK_INLINE uint64_t find_boundaries(tik_scan_pattern pattern, const 
         tik_block ascii = *block, ascii_next = *next;
         ascii.valid = ascii.start = ~(uint64_t)0;
         ascii.wide = ascii.caseless = ascii.mark = 0;
-        ascii_next.start = ascii_next.valid; /* whether more follows an ASCII byte: no */
-        carry->caseless = carry->tail = carry->sign_run = 0;
-        return find(pattern, &ascii, &ascii_next, carry, text, length, at, trouble);
+        ascii_next.start = ascii_next.valid; /* only asked for what goes on after the block's last byte */
+        carry->caseless = carry->tail = 0;
+        uint64_t found = find(pattern, &ascii, &ascii_next, carry, text, length, at, trouble);
+        carry->sign_run = 0; /* only asked for by a mark right after the block */
+        return found;
     }
     uint64_t found = find(pattern, block, next, carry, text, length, at, trouble);
     carry->wide = block->wide >> 63;
@@ -62,6 +64,11 @@ SCAN_TARGET TIK_INLINE uint64_t find_boundaries(tik_scan_pattern pattern, const 
 SCAN_TARGET TIK_INLINE void walk(tik_scan_pattern pattern, tik_scan_piece *piece, const uint8_t *text, size_t length,
                                  size_t from, bool more, uint32_t *ends, size_t capacity, size_t *count, size_t *end)
 {
+    if (from >= length) {
+        *count = 0;
+        *end = from;
+        return;
+    }
     /* Blocks are taken while they and the next are full, or the text ends with them. */
     size_t ahead = more ? 2 * TIK_BLOCK : 1;
     size_t far = length - from < TIK_SCAN_FAR - 2 * TIK_BLOCK ? length : from + TIK_SCAN_FAR - 2 * TIK_BLOCK;

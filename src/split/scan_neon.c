@@ -48,8 +48,8 @@ TIK_INLINE uint64_t test(quad bytes, uint8_t bits)
 TIK_INLINE uint8x16_t in_lo_ranges(uint8x16_t first, uint8x16_t second)
 {
     static const uint8_t lo_from[16] = TIK_LO_FROM, lo_to[16] = TIK_LO_TO;
-    uint8x16_t row = veorq_u8(first, vdupq_n_u8(0xE0)); /* other bytes get 16 or more, and look up 0 in `to` */
-    return vandq_u8(vcgeq_u8(second, vqtbl1q_u8(vld1q_u8(lo_from), row)),
+    uint8x16_t row = veorq_u8(first, vdupq_n_u8(0xE0)); /* of other bytes 16 or more: from 0xFF to 0 */
+    return vandq_u8(vcgeq_u8(second, vqtbx1q_u8(vdupq_n_u8(0xFF), vld1q_u8(lo_from), row)),
                     vcleq_u8(second, vqtbl1q_u8(vld1q_u8(lo_to), row)));
 }
 
