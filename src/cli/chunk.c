@@ -152,8 +152,8 @@ const cli_command cli_chunk = {
     .name = "chunk",
     .operands = "[FILE]...",
     .summary = "A text cut into parts of at most N tokens",
-    .description = "Cuts texts of any length into chunks in bounded memory. No chunk has more than N tokens when it is "
-                   "encoded by itself, and no character is cut; without --overlap the chunks joined are the text. If "
+    .description = "Cuts texts of any length into chunks in bounded memory. No chunk has more than N tokens when it "
+                   "is encoded by itself, and no character is cut; without --overlap the chunks joined are the text. If "
                    "one character takes more than N tokens, says how many; the status is then 2.\n\n"
                    "With --format jsonl each chunk is an object with text, tokens, start, end (byte offsets), "
                    "start_character and end_character; with more than one file, also file.",

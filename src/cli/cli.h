@@ -55,7 +55,8 @@ enum {
         {'m', "model", "MODEL", "the encoding of this model"},                                              \
         {CLI_MANIFEST, "manifest", "FILE", "the encoding that this manifest file describes"}
 #define CLI_OPTIONS_TEXT                                                                                    \
-    CLI_OPTION_SPECIAL, {CLI_INVALID, "invalid", "reject|replace", "bytes that are not UTF-8: refused (default) or U+FFFD"}
+    CLI_OPTION_SPECIAL,                                                                                     \
+        {CLI_INVALID, "invalid", "reject|replace", "bytes that are not UTF-8: refused (default) or U+FFFD"}
 #define CLI_OPTIONS_FILES                                                                                   \
     {'r', "recursive", NULL, "the files in folders, and in theirs; binary ones and .git are left out"},     \
         {CLI_INCLUDE, "include", "GLOB", "with -r, only files whose name or path matches; can be repeated"}, \

@@ -212,9 +212,9 @@ static void out_table(const count_result *results, size_t count, const count_tot
     for (size_t i = 0; i < count; i++) {
         const count_result *result = &results[i];
         bool over = result->outcome == OVER && !with_parts;
+        size_t parts = with_parts ? parts_of(result->tokens, limit) : 0;
         if (is_shown(result))
-            out_line(over, over ? limit : result->tokens, with_parts, with_parts ? parts_of(result->tokens, limit) : 0,
-                     named ? result->name : NULL);
+            out_line(over, over ? limit : result->tokens, with_parts, parts, named ? result->name : NULL);
     }
     if (count > 1)
         out_line(total->over > 0 && !with_parts, total->tokens, with_parts, total->parts, "total");

@@ -181,7 +181,9 @@ static int run_command(int argc, char **argv)
     const cli_command *command = find_command(argv[0]);
     if (!command)
         return refuse_command(argv[0]);
-    cli_call call = {.command = command, .argc = argc, .argv = argv, .options = TIK_OPTIONS_ORDINARY, .cut = TIK_CUT_OPTIONS_INIT};
+    cli_call call = {.command = command, .argc = argc, .argv = argv};
+    call.options = (tik_options)TIK_OPTIONS_ORDINARY;
+    call.cut = (tik_cut_options)TIK_CUT_OPTIONS_INIT;
     call.cut.special = &call.options;
     call.options.threads = TIK_ALL_THREADS;
     int status = command->run(&call);

@@ -59,7 +59,8 @@ static void out_visible(slice token, int style)
         char c = token.bytes[i];
         size_t step = cli_quote_next(token.bytes + i, token.length - i, shown, &written);
         bool as_is = c == '\n' || c == '\t' || c == '"' || c == '\\';
-        const char *entity = c == '<' ? "&lt;" : c == '&' ? "&amp;" : NULL;
+        /* On the page a line's end is shown by the style sheet, so that copied text has no sign for it. */
+        const char *entity = c == '<' ? "&lt;" : c == '&' ? "&amp;" : c == '\n' ? "<u></u>\n" : NULL;
         if (style == PAGE && entity)
             cli_out_text(entity);
         else if (as_is)
@@ -125,6 +126,7 @@ static const char page_head[] =
     "i:nth-child(5n+1){background:var(--a)}i:nth-child(5n+2){background:var(--b)}"
     "i:nth-child(5n+3){background:var(--c)}i:nth-child(5n+4){background:var(--d)}"
     "i:nth-child(5n){background:var(--e)}\n"
+    "u{text-decoration:none;opacity:.4}u::before{content:\"\\21B5\"}\n"
     "small{color:var(--dim)}\n</style>\n<title>";
 
 static void out_escaped(const char *text)
@@ -161,8 +163,8 @@ static void out_page(const show_text *text)
     cli_out_text(page_head);
     out_escaped(cli_display_name(text->name));
     cli_out_text("</title></head><body>\n<header><b>");
-    cli_out_printf("%zu tokens</b> &middot; %zu characters &middot; %zu bytes &middot; %s &middot; ", text->ids.length,
-                   count_characters(text), text->length, tik_name(text->encoding));
+    cli_out_printf("%zu tokens</b> &middot; %zu characters &middot; %zu bytes &middot; %s &middot; ",
+                   text->ids.length, count_characters(text), text->length, tik_name(text->encoding));
     out_escaped(cli_display_name(text->name));
     cli_out_text("</header>\n<pre>");
     for (size_t i = 0; i < text->ids.length; i++) {

@@ -330,8 +330,8 @@ const cli_command cli_stats = {
     .summary = "Words, bytes and tokens of texts, side by side for encodings",
     .description =
         "For each file and encoding: words (parted by white space), bytes, tokens, bytes per token, tokens per word "
-        "and the share of tokens that are a single byte (B/tok, tok/wd and 1-byte in the table). Tokens per word tell "
-        "what a language costs; a large share of single bytes that the vocabulary hardly knows it.",
+        "and the share of tokens that are a single byte (B/tok, tok/wd and 1-byte in the table). Tokens per word "
+        "tell what a language costs; a large share of single bytes that the vocabulary hardly knows it.",
     .options = options,
     .examples = examples,
     .run = run,

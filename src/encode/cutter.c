@@ -191,7 +191,8 @@ static tik_status find_place(tik_cutter *cutter, const uint8_t *text, size_t len
         const bool is_end = complete && to == length;
         const size_t left = limit - counted->tokens;
         if (is_end && cutter->ids.length <= left) {
-            *found = (place){.found = true, .whole = true, .low = length, .before = counted->tokens + cutter->ids.length};
+            *found = (place){.found = true, .whole = true, .low = length};
+            found->before = counted->tokens + cutter->ids.length;
             return TIK_OK;
         }
         if (cutter->ids.length > left &&
@@ -272,7 +273,7 @@ static tik_status refuse(tik_cutter *cutter, const uint8_t *text, size_t length,
     if (status != TIK_OK)
         return status;
     return tik_fail_at(error, TIK_ERROR_LIMIT, TIK_NOWHERE, 0,
-                       "%zu tokens are too few: what must not be cut (%zu bytes) takes %zu by itself; allow at least %zu",
+                       "a limit of %zu is too small: what must not be cut (%zu bytes) takes %zu; allow at least %zu",
                        limit, to, tokens, tokens);
 }
 

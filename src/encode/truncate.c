@@ -17,7 +17,7 @@ static tik_status keep_end(tik_cutter *cutter, const uint8_t *text, size_t lengt
     if (status != TIK_OK)
         return status;
     return tik_fail_at(error, TIK_ERROR_LIMIT, TIK_NOWHERE, last,
-                       "%zu tokens are too few: the last character (%zu bytes) takes %zu by itself; allow at least %zu",
+                       "a limit of %zu is too small: the last character (%zu bytes) takes %zu; allow at least %zu",
                        limit, length - last, needed, needed);
 }
 

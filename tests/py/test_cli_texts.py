@@ -229,14 +229,14 @@ class Page(html.parser.HTMLParser):
         self.titles, self.texts, self.links, self.inside = [], [], [], False
 
     def handle_starttag(self, tag, attributes):
-        self.inside = tag == "i"
-        if self.inside:
+        self.inside |= tag == "i"
+        if tag == "i":
             self.titles.append(dict(attributes)["title"])
             self.texts.append("")
         self.links += [value for name, value in attributes if name in ("src", "href")]
 
     def handle_endtag(self, tag):
-        self.inside = False
+        self.inside &= tag != "i"
 
     def handle_data(self, data):
         if self.inside:
