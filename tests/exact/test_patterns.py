@@ -152,7 +152,7 @@ def test_patterns_of_models(model):
 
 @pytest.mark.parametrize("seed", range(SEEDS))
 def test_generated_patterns(seed, compared):
-    vocabulary = Vocabulary(random_patterns.texts(seed, short=150, long=15))
+    vocabulary = Vocabulary(random_patterns.texts(seed, short=90, long=12))
     generator = random_patterns.Generator(seed)
     results = collections.Counter()
     for _ in range(GENERATED // SEEDS):
