@@ -11,7 +11,7 @@ import reference
 
 
 def test_random_texts_have_the_ids_of_the_reference():
-    tokens = "2e8" if compare.FULL else "5e6"
+    tokens = "5e7" if compare.FULL else "5e6"
     ran = subprocess.run([sys.executable, reference.SOURCE / "tools" / "fuzz-reference", "--tokens", tokens,
                           "--seed", os.environ.get("TIK_FUZZ_SEED", "1")], capture_output=True, text=True)
     print(ran.stdout)
