@@ -631,7 +631,8 @@ TIK_API tik_status tik_trainer_add_source(tik_trainer *trainer, tik_train_source
 
 /*
  * Learns until the vocabulary has `tokens` tokens, the bytes among them and special tokens apart, or no
- * pair is left. It can be called again with more. TIK_ERROR_CANCELLED: the merges made until then hold.
+ * pair is left. It can be called again with more. TIK_ERROR_CANCELLED: the merges made until then hold, and
+ * it can be called again; after any other failure the trainer can only be freed.
  */
 TIK_API tik_status tik_trainer_run(tik_trainer *trainer, size_t tokens, tik_error *error);
 

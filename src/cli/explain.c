@@ -25,16 +25,15 @@ typedef struct explained {
     tik_step *steps;
     size_t count;
     tik_ids ids; /* what the piece is encoded as */
+    bool *cuts;  /* by byte: a part begins there, after the merges shown so far */
 } explained;
 
-/* The piece as it is cut after `made` merges. */
-static void out_parts(const explained *piece, size_t made)
+static void out_parts(const explained *piece)
 {
     for (size_t start = 0; start < piece->length;) {
         size_t end = start + 1;
-        for (size_t i = 0; i < made; i++)
-            if (piece->steps[i].start == start && piece->steps[i].end > end)
-                end = piece->steps[i].end;
+        while (end < piece->length && !piece->cuts[end])
+            end++;
         if (start)
             cli_out_char(' ');
         cli_out_quoted(piece->bytes + start, end - start);
@@ -45,11 +44,13 @@ static void out_parts(const explained *piece, size_t made)
 
 static void out_piece(const explained *piece)
 {
+    memset(piece->cuts, true, piece->length);
     cli_out_text("        ");
-    out_parts(piece, 0);
+    out_parts(piece);
     for (size_t i = 0; i < piece->count; i++) {
         cli_out_printf("%7u ", piece->steps[i].id);
-        out_parts(piece, i + 1);
+        piece->cuts[piece->steps[i].split] = false;
+        out_parts(piece);
     }
     cli_out_text("    ids ");
     cli_out_ids(piece->ids.data, piece->ids.length, ' ', false);
@@ -84,9 +85,10 @@ static void out_piece_json(const explained *piece)
 static tik_status explain_piece(cli_call *call, const tik_encoding *encoding, const char *bytes, size_t length,
                                 tik_error *error)
 {
-    explained piece = {encoding, bytes, length, calloc(length + 1, sizeof(tik_step)), 0, TIK_IDS_INIT};
+    explained piece = {encoding, bytes, length, calloc(length + 1, sizeof(tik_step)), 0, TIK_IDS_INIT,
+                       calloc(length + 1, sizeof(bool))};
     tik_status status = TIK_ERROR_MEMORY;
-    if (!piece.steps)
+    if (!piece.steps || !piece.cuts)
         cli_no_memory();
     else
         status = tik_explain(encoding, bytes, length, piece.steps, length, &piece.count, error);
@@ -98,6 +100,7 @@ static tik_status explain_piece(cli_call *call, const tik_encoding *encoding, co
         out_piece(&piece);
     tik_ids_free(&piece.ids);
     free(piece.steps);
+    free(piece.cuts);
     return status;
 }
 
