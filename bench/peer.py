@@ -88,7 +88,12 @@ def make_quicktok(name, folder):
     import quicktok
 
     tokenizer = quicktok.get_encoding(name)
-    return lambda texts: tokenizer.encode_batch(texts, threads=1), str
+
+    def encode(texts):
+        ids, offsets = tokenizer.encode_batch(texts, threads=1)
+        return [ids[a:b] for a, b in zip(offsets[:-1], offsets[1:])]
+
+    return encode, str
 
 
 def make_bpe_openai(name, folder):
