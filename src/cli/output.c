@@ -49,6 +49,8 @@ void cli_out_discard(void)
 
 void cli_out(const void *bytes, size_t length)
 {
+    if (length == 0)
+        return;
     if (length > CAPACITY - used) {
         cli_out_flush();
         if (length >= CAPACITY) {
