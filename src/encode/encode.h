@@ -45,6 +45,9 @@ size_t tik_specials_unfinished(const tik_specials *specials, const uint8_t *text
 
 /* ---- The encoding -------------------------------------------------------------------------- */
 
+/* Encoders that are kept between calls; threads beyond that make and free one for each call. */
+#define TIK_SPARES 16
+
 struct tik_encoding {
     atomic_size_t references;
     const char *name;
@@ -55,7 +58,7 @@ struct tik_encoding {
     tik_splitter *splitter;
     uint32_t largest_id;
     bool drops;                      /* the pattern may leave text that no piece covers */
-    _Atomic(tik_encoder *) spare;    /* an encoder for the short way, when none uses it */
+    _Atomic(tik_encoder *) spares[TIK_SPARES]; /* encoders for the short way and for batches, when not in use */
     void *tables;                    /* laid-out tables of our own, else NULL */
     tik_manifest *manifest;          /* of our own, else NULL: name, pattern, specials lie in it */
 };

@@ -440,17 +440,26 @@ void tik_encoder_free(tik_encoder *encoder)
 tik_status tik_encoder_borrow(const tik_encoding *encoding, tik_encoder **out, tik_error *error)
 {
     tik_encoding *lender = (tik_encoding *)(uintptr_t)encoding;
-    *out = atomic_exchange_explicit(&lender->spare, NULL, memory_order_acquire);
-    return *out ? TIK_OK : tik_encoder_make(encoding, out, error);
+    for (size_t i = 0; i < TIK_SPARES; i++) {
+        if (!atomic_load_explicit(&lender->spares[i], memory_order_relaxed))
+            continue;
+        *out = atomic_exchange_explicit(&lender->spares[i], NULL, memory_order_acquire);
+        if (*out)
+            return TIK_OK;
+    }
+    return tik_encoder_make(encoding, out, error);
 }
 
 void tik_encoder_return(tik_encoder *encoder)
 {
     tik_encoding *lender = (tik_encoding *)(uintptr_t)encoder->encoding;
-    tik_encoder *none = NULL;
-    if (!atomic_compare_exchange_strong_explicit(&lender->spare, &none, encoder, memory_order_release,
-                                                 memory_order_relaxed))
-        tik_encoder_free(encoder);
+    for (size_t i = 0; i < TIK_SPARES; i++) {
+        tik_encoder *none = NULL;
+        if (atomic_compare_exchange_strong_explicit(&lender->spares[i], &none, encoder, memory_order_release,
+                                                    memory_order_relaxed))
+            return;
+    }
+    tik_encoder_free(encoder);
 }
 
 size_t tik_encoder_dropped(const tik_encoder *encoder)

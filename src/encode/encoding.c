@@ -76,7 +76,8 @@ tik_status tik_encoding_make(const tik_manifest *data, const void *tables, size_
     if (!encoding)
         return tik_fail_memory(error, sizeof *encoding);
     atomic_init(&encoding->references, 1);
-    atomic_init(&encoding->spare, NULL);
+    for (size_t i = 0; i < TIK_SPARES; i++)
+        atomic_init(&encoding->spares[i], NULL);
     encoding->name = data->name;
     encoding->pattern = data->pattern;
     encoding->pattern_length = data->pattern_length;
@@ -101,7 +102,8 @@ void tik_close(tik_encoding *encoding)
 {
     if (!encoding || atomic_fetch_sub_explicit(&encoding->references, 1, memory_order_acq_rel) != 1)
         return;
-    tik_encoder_free(atomic_load_explicit(&encoding->spare, memory_order_acquire));
+    for (size_t i = 0; i < TIK_SPARES; i++)
+        tik_encoder_free(atomic_load_explicit(&encoding->spares[i], memory_order_acquire));
     tik_splitter_free(encoding->splitter);
     tik_specials_free(&encoding->specials);
     tik_manifest_free(encoding->manifest);
