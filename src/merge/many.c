@@ -109,7 +109,7 @@ static inline __attribute__((always_inline)) bool begin(job *j, const tik_vocab 
     uint32_t last = 0; /* place of the part before; none yet */
     for (uint32_t i = 0; i < length;) {
         size_t size = 1;
-        uint32_t token = bytes[i] < 0x80 ? TIK_NONE : tik_vocab_solid(vocab, bytes + i, length - i, &size);
+        uint32_t token = bytes[i] < 0x80 ? TIK_NONE : tik_vocab_solid(vocab, bytes, length, i, &size);
         if (token == TIK_NONE) {
             token = vocab->byte_index[bytes[i]];
             size = 1;

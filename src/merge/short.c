@@ -47,7 +47,7 @@ static inline __attribute__((always_inline)) size_t merge(const tik_vocab *vocab
     size_t last = length; /* where the part before begins; none yet */
     for (size_t i = 0; i < length;) {
         size_t bytes = 1;
-        uint32_t token = piece[i] < 0x80 ? TIK_NONE : tik_vocab_solid(vocab, piece + i, length - i, &bytes);
+        uint32_t token = piece[i] < 0x80 ? TIK_NONE : tik_vocab_solid(vocab, piece, length, i, &bytes);
         if (token == TIK_NONE) {
             token = vocab->byte_index[piece[i]];
             bytes = 1;

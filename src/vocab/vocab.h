@@ -42,7 +42,7 @@ typedef struct tik_vocab {
     const uint32_t *byte_pairs;  /* [65536]: what bytes a and b merge to, at a << 8 | b; TIK_NONE */
     const uint8_t *alone;        /* bit per index: merging the token's bytes gives the token */
     const uint32_t *sorted;      /* [count]: indices in order of bytes */
-    const uint32_t *solid_2;     /* [0x800]: code point → token, if it is solid (see tik_vocab_solid) */
+    const uint32_t *solid_2;     /* [0x800]: code point → token and classes (see tik_vocab_solid); TIK_NONE */
     const uint32_t *solid_3;     /* [0x10000] */
 } tik_vocab;
 
@@ -211,28 +211,64 @@ static inline bool tik_vocab_is_alone(const tik_vocab *vocab, uint32_t index)
 }
 
 /*
- * The token of the character of two or three bytes that begins at `text`, if merging can begin with the
- * whole character instead of its bytes; TIK_NONE if it can't. `*length` becomes its bytes.
- *
- * A character is solid if its bytes merge to a token before any part of them can merge with what
- * surrounds it: solid.c tells how that is known.
- *
- * What follows the character must not be a continuation byte (in UTF-8 it is not).
+ * Classes of the bytes that may stand beside a character. Before it: space, four kinds of continuation
+ * bytes, all others. Behind it: the first bytes of two-byte characters, of scripts from U+0800, of Chinese,
+ * of Korean, all others (ASCII and kana among them). The other kinds join to a character's bytes rarely,
+ * these often; any division would be right.
  */
-static inline uint32_t tik_vocab_solid(const tik_vocab *vocab, const uint8_t *text, size_t room, size_t *length)
+#define TIK_SOLID_CLASSES 11
+#define TIK_SOLID_SHIFT 21 /* a solid character's entry: classes that spoil it << 21 | token */
+
+static inline uint32_t tik_solid_before(uint8_t byte)
 {
-    if (text[0] < 0xC2 || text[0] > 0xEF || room < 2 || tik_utf8_is_start(text[1]))
+    if ((byte & 0xC0) == 0x80)
+        return 4u << (byte >> 2 & 3);
+    return byte == ' ' ? 1 : 2;
+}
+
+static inline uint32_t tik_solid_behind(uint8_t byte)
+{
+    /* By the upper half from 0xC0 on, and for 0xE0 to 0xEF by the lower one. */
+    static const uint8_t leads[16] = {8, 8, 6, 6, 9, 9, 9, 9, 9, 9, 10, 10, 10, 10, 6, 6};
+    if (byte < 0xC0 || byte >= 0xF0)
+        return 1u << 6;
+    return 1u << (byte < 0xE0 ? 7 : leads[byte & 15]);
+}
+
+/*
+ * The token of the character of two or three bytes that begins at text[at], if merging can begin with the
+ * whole character instead of its bytes; TIK_NONE if it can't. `*size` becomes the character's bytes.
+ *
+ * A character is solid between its neighbours if its bytes merge to a token before any part of them can
+ * merge with what surrounds it, and if its being whole early changes nothing: solid.c tells how that is
+ * known. In a piece, only what lies in the piece is beside it.
+ */
+static inline uint32_t tik_vocab_solid(const tik_vocab *vocab, const uint8_t *text, size_t length, size_t at,
+                                       size_t *size)
+{
+    const uint8_t *b = text + at;
+    size_t room = length - at;
+    uint32_t entry;
+    if (b[0] < 0xC2 || b[0] > 0xEF || room < 2 || tik_utf8_is_start(b[1]))
         return TIK_NONE;
-    if (text[0] < 0xE0) {
-        *length = 2;
-        if (room > 2 && !tik_utf8_is_start(text[2]))
+    if (b[0] < 0xE0) {
+        *size = 2;
+        entry = vocab->solid_2[(b[0] & 0x1Fu) << 6 | (b[1] & 0x3Fu)];
+    } else {
+        *size = 3;
+        if (room < 3 || tik_utf8_is_start(b[2]))
             return TIK_NONE;
-        return vocab->solid_2[(text[0] & 0x1Fu) << 6 | (text[1] & 0x3Fu)];
+        entry = vocab->solid_3[(b[0] & 0x0Fu) << 12 | (b[1] & 0x3Fu) << 6 | (b[2] & 0x3Fu)];
     }
-    *length = 3;
-    if (room < 3 || tik_utf8_is_start(text[2]) || (room > 3 && !tik_utf8_is_start(text[3])))
+    uint32_t beside = at > 0 ? tik_solid_before(b[-1]) : 0;
+    if (room > *size) {
+        if (!tik_utf8_is_start(b[*size]))
+            return TIK_NONE;
+        beside |= tik_solid_behind(b[*size]);
+    }
+    if (entry == TIK_NONE || entry >> TIK_SOLID_SHIFT & beside)
         return TIK_NONE;
-    return vocab->solid_3[(text[0] & 0x0Fu) << 12 | (text[1] & 0x3Fu) << 6 | (text[2] & 0x3Fu)];
+    return entry & ((UINT32_C(1) << TIK_SOLID_SHIFT) - 1);
 }
 
 /*

@@ -1,7 +1,8 @@
 /*
  * Every way of merging against the definition (tik_merge_plain): short, long, the heap, many at once, the
  * memo. On random vocabularies too: few letters and small tables make ties, deep merges, merged tokens of
- * lower rank than their parts, and tokens that their own bytes do not merge to, all common.
+ * lower rank than their parts, and tokens that their own bytes do not merge to, all common. Some are over
+ * characters of several bytes, cut anywhere: merging may begin with whole characters (solid.c).
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -26,14 +27,34 @@ static uint32_t random_below(uint32_t limit)
     return (uint32_t)(state >> 11) % limit;
 }
 
-/* A vocabulary of the 256 bytes and `extra` random strings over the first `letters` letters. */
+/* Characters of one to four bytes; neighbours in the list share first bytes or last ones. */
+static const char *const characters[] = {"あ", "い", " ", "語", "é", "ш", "한", "及",
+                                         "の", "и", "a", "щ", "\xF0\x9F\x98\x81", "\n"};
+
+/* Random bytes: letters, or (wide) characters that begin at `skip` bytes within one and end where they end. */
+static void fill_text(uint8_t *text, size_t length, uint32_t letters, bool wide, size_t skip)
+{
+    for (size_t i = 0; i < length;) {
+        if (!wide) {
+            text[i++] = (uint8_t)('a' + random_below(letters));
+            continue;
+        }
+        const char *character = characters[random_below(letters)];
+        size_t bytes = strlen(character);
+        for (size_t b = skip < bytes ? skip : 0; b < bytes && i < length; b++)
+            text[i++] = (uint8_t)character[b];
+        skip = 0;
+    }
+}
+
+/* A vocabulary of the 256 bytes and `extra` random strings over the first `letters` letters or characters. */
 typedef struct made {
     tik_ranks ranks;
     void *tables;
     tik_vocab vocab;
 } made;
 
-static made make_vocab(size_t extra, uint32_t letters, size_t longest, bool shuffled, bool gaps)
+static made make_vocab(size_t extra, uint32_t letters, size_t longest, bool shuffled, bool gaps, bool wide)
 {
     size_t count = 256;
     tik_token *tokens = calloc(256 + extra, sizeof *tokens);
@@ -47,8 +68,7 @@ static made make_vocab(size_t extra, uint32_t letters, size_t longest, bool shuf
     }
     for (size_t i = 0; i < extra; i++) {
         size_t length = 2 + random_below((uint32_t)longest - 1);
-        for (size_t b = 0; b < length; b++)
-            at[b] = (char)('a' + random_below(letters));
+        fill_text((uint8_t *)at, length, letters, wide, random_below(3));
         size_t same = 256;
         while (same < count && (tokens[same].length != length || memcmp(tokens[same].bytes, at, length) != 0))
             same++;
@@ -152,17 +172,22 @@ static void check(const tik_vocab *vocab, tik_memo *memo, const uint8_t *piece, 
     tik_ids_free(&got);
 }
 
-/* Random vocabularies: extra tokens, letters, longest token, whether ranks are shuffled, whether they have gaps. */
+/* Random vocabularies: extra tokens, letters, longest token, whether ranks are shuffled,
+ * whether they have gaps, whether over characters of several bytes. */
 static const struct {
     size_t extra;
     uint32_t letters;
     size_t longest;
-    bool shuffled, gaps;
+    bool shuffled, gaps, wide;
 } tables[] = {
-    {3, 2, 3, false, false},   {10, 2, 4, false, false},  {10, 2, 4, true, false},   {40, 2, 8, true, true},
-    {40, 3, 5, true, false},   {100, 3, 6, true, false},  {100, 4, 4, false, true},  {300, 4, 9, true, false},
-    {500, 5, 6, true, true},   {60, 2, 20, true, false},  {400, 6, 3, true, false},  {30, 1, 40, true, false},
-    {200, 2, 300, true, true}, {5, 1, 700, true, false},
+    {3, 2, 3, false, false, false}, {10, 2, 4, false, false, false}, {10, 2, 4, true, false, false},
+    {40, 2, 8, true, true, false}, {40, 3, 5, true, false, false}, {100, 3, 6, true, false, false},
+    {100, 4, 4, false, true, false}, {300, 4, 9, true, false, false}, {500, 5, 6, true, true, false},
+    {60, 2, 20, true, false, false}, {400, 6, 3, true, false, false}, {30, 1, 40, true, false, false},
+    {200, 2, 300, true, true, false}, {5, 1, 700, true, false, false}, {20, 2, 3, true, false, true},
+    {30, 3, 3, true, false, true}, {60, 3, 4, true, false, true}, {60, 5, 3, false, false, true},
+    {120, 5, 4, true, true, true}, {200, 7, 3, true, false, true}, {300, 8, 4, true, false, true},
+    {300, 9, 6, false, false, true}, {600, 14, 3, true, false, true}, {600, 14, 5, false, true, true},
 };
 
 static void test_random_tables(void **unused)
@@ -171,16 +196,19 @@ static void test_random_tables(void **unused)
     state = 20261201;
     for (size_t t = 0; t < sizeof tables / sizeof tables[0]; t++)
         for (int again = 0; again < 6; again++) {
-            made m = make_vocab(tables[t].extra, tables[t].letters, tables[t].longest, tables[t].shuffled, tables[t].gaps);
+            made m = make_vocab(tables[t].extra, tables[t].letters, tables[t].longest, tables[t].shuffled, tables[t].gaps,
+                                tables[t].wide);
             tik_memo memo;
             assert_int_equal(tik_memo_init(&memo, &m.vocab, NULL), TIK_OK);
             for (int texts = 0; texts < 400; texts++) {
                 uint8_t piece[1500];
                 size_t length = 1 + random_below(texts % 40 == 0 ? 1500 : texts % 4 == 0 ? 120 : 20);
-                uint32_t letters = tables[t].letters + (texts % 7 == 0);
+                uint32_t letters = tables[t].letters + (texts % 7 == 0 && tables[t].letters < 14);
                 size_t period = texts % 5 == 0 ? 1 + random_below(6) : length;
-                for (size_t i = 0; i < length; i++)
-                    piece[i] = i < period ? (uint8_t)('a' + random_below(letters)) : piece[i - period];
+                fill_text(piece, length < period ? length : period, letters, tables[t].wide,
+                          texts % 3 == 0 ? random_below(3) : 0);
+                for (size_t i = period; i < length; i++)
+                    piece[i] = piece[i - period];
                 check(&m.vocab, &memo, piece, length);
             }
             tik_memo_free(&memo);
@@ -196,13 +224,15 @@ static void test_repeating(void **unused)
     uint8_t *piece = malloc(6000);
     assert_non_null(piece);
     for (size_t t = 0; t < sizeof tables / sizeof tables[0]; t++) {
-        made m = make_vocab(tables[t].extra, tables[t].letters, tables[t].longest, tables[t].shuffled, tables[t].gaps);
+        made m = make_vocab(tables[t].extra, tables[t].letters, tables[t].longest, tables[t].shuffled, tables[t].gaps,
+                                tables[t].wide);
         tik_memo memo;
         assert_int_equal(tik_memo_init(&memo, &m.vocab, NULL), TIK_OK);
         for (size_t period = 1; period <= 18; period += 1 + t % 3) {
             size_t length = 4096 + random_below(200);
-            for (size_t i = 0; i < length; i++)
-                piece[i] = i < period ? (uint8_t)('a' + random_below(tables[t].letters)) : piece[i - period];
+            fill_text(piece, period, tables[t].letters, tables[t].wide, 0);
+            for (size_t i = period; i < length; i++)
+                piece[i] = piece[i - period];
             tik_ids wanted = TIK_IDS_INIT;
             uint32_t *heap = malloc(length * sizeof *heap);
             size_t count = 0;
