@@ -1,7 +1,9 @@
 /* main: the table of subcommands, and what is said about them: --help, --version, --describe. */
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli.h"
 
@@ -72,7 +74,8 @@ void cli_help(const cli_command *command)
 {
     cli_out_printf("Usage: tik %s [OPTION]...%s%s\n", command->name, *command->operands ? " " : "",
                    command->operands);
-    cli_out_printf("%s.\n\n", command->summary);
+    size_t last = strlen(command->summary) - 1;
+    cli_out_printf("%s%s\n\n", command->summary, command->summary[last] == '?' ? "" : ".");
     out_wrapped(command->description, 0);
     cli_out_text("\nOptions:\n");
     for (const cli_option *option = command->options; option->name; option++)
@@ -195,11 +198,28 @@ static int run_command(int argc, char **argv)
     return status > call.status ? status : call.status;
 }
 
+/*
+ * A file that is opened gets the lowest free descriptor: with a standard one closed (<&-, >&-, 2>&-), it would be
+ * taken for it, and messages could land in a result. So they are filled, each the wrong way round: reading
+ * standard input or writing to the others still fails.
+ */
+static bool hold_standard_descriptors(void)
+{
+    for (int descriptor = STDIN_FILENO; descriptor <= STDERR_FILENO; descriptor++)
+        if (fcntl(descriptor, F_GETFD) < 0 &&
+            open("/dev/null", descriptor == STDIN_FILENO ? O_WRONLY : O_RDONLY) != descriptor)
+            return false;
+    return true;
+}
+
 int main(int argc, char **argv)
 {
     int status = CLI_DONE;
     const char *first = argc > 1 ? argv[1] : "";
-    if (argc < 2) {
+    if (!hold_standard_descriptors()) {
+        cli_say("/dev/null, which stands in for a standard stream that is closed, can't be opened");
+        status = CLI_WRONG;
+    } else if (argc < 2) {
         cli_say("no command is given; tik --help lists them");
         status = CLI_WRONG;
     } else if (strcmp(first, "--help") == 0 || strcmp(first, "-h") == 0 || strcmp(first, "help") == 0) {
