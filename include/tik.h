@@ -226,7 +226,8 @@ typedef struct tik_options {
 /*
  * Appends the ids of `text` to `ids`. `options` NULL means TIK_OPTIONS_INIT. The thread's own encoder is
  * kept for the next call. On failure `ids` is as it was.
- * TIK_ERROR_UTF8, TIK_ERROR_SPECIAL, TIK_ERROR_NAME (a listed special token that there is not).
+ * A listed name that is no special token of the encoding is never found, as with the reference.
+ * TIK_ERROR_UTF8, TIK_ERROR_SPECIAL, TIK_ERROR_ARGUMENT.
  */
 TIK_API tik_status tik_encode(const tik_encoding *encoding, const char *text, size_t length,
                               const tik_options *options, tik_ids *ids, tik_error *error);

@@ -110,7 +110,8 @@ struct cli_call {
     const cli_command *command;
     int argc;
     char **argv;
-    char *argument; /* of the option that cli_next_option just returned */
+    char *argument;     /* of the option that cli_next_option just returned */
+    const char *option; /* its long name; NULL after the last */
 
     size_t operand_count; /* after the last option */
     char **operands;
@@ -152,6 +153,9 @@ bool cli_number(cli_call *call, size_t least, size_t most, size_t *number);
 
 /* call->argument as one of `choices` (NULL-terminated): its index; -1 with a message otherwise. */
 int cli_choice(cli_call *call, const char *const *choices);
+
+/* The library lets a list of special tokens name what there is not; typed, it is a mistake: false with a message. */
+bool cli_specials_known(const cli_call *call, const tik_encoding *encoding);
 
 /* Opens what -e, -m or --manifest name, or the default. NULL with a message otherwise. */
 tik_encoding *cli_open_encoding(cli_call *call);

@@ -213,8 +213,12 @@ static tik_encoding *open_for(cli_call *call, const cost_row *row)
         status = tik_open(CLI_DEFAULT_ENCODING, &encoding, &error);
     else
         status = name ? tik_open(name, &encoding, &error) : tik_open_model(row->model, &encoding, &error);
-    if (status == TIK_OK)
-        return encoding;
+    if (status == TIK_OK) {
+        if (cli_specials_known(call, encoding))
+            return encoding;
+        tik_close(encoding);
+        return NULL;
+    }
     cli_say("%s", error.message);
     if (status == TIK_ERROR_NAME && row->model)
         cli_say("name the encoding to count in with -e ENCODING");

@@ -1,5 +1,6 @@
 /* Options: getopt_long over a subcommand's table, with messages of our own; the common options' meaning. */
 #include <getopt.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -59,6 +60,21 @@ static void refuse(cli_call *call, int code, const char *word)
     hint(call);
 }
 
+static void refuse_value(const cli_call *call, const char *format, ...) CLI_PRINTF(2, 3);
+
+/* Says what is wrong with call->argument, an option's or the subcommand's own. */
+static void refuse_value(const cli_call *call, const char *format, ...)
+{
+    char fault[320];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(fault, sizeof fault, format, arguments);
+    va_end(arguments);
+    cli_say("%s: %s%s%s'%s' %s", call->command->name, call->option ? "--" : "", call->option ? call->option : "",
+            call->option ? ": " : "", call->argument, fault);
+    hint(call);
+}
+
 bool cli_number(cli_call *call, size_t least, size_t most, size_t *number)
 {
     const char *text = call->argument;
@@ -74,10 +90,9 @@ bool cli_number(cli_call *call, size_t least, size_t most, size_t *number)
         return true;
     }
     if (most == SIZE_MAX)
-        cli_say("%s: '%s' is not a whole number from %zu on", call->command->name, text, least);
+        refuse_value(call, "is not a whole number from %zu on", least);
     else
-        cli_say("%s: '%s' is not a whole number from %zu to %zu", call->command->name, text, least, most);
-    hint(call);
+        refuse_value(call, "is not a whole number from %zu to %zu", least, most);
     return false;
 }
 
@@ -92,8 +107,7 @@ int cli_choice(cli_call *call, const char *const *choices)
         if (written > 0 && (size_t)written < sizeof known - used)
             used += (size_t)written;
     }
-    cli_say("%s: '%s' is none of %s", call->command->name, call->argument, known);
-    hint(call);
+    refuse_value(call, "is none of %s", known);
     return -1;
 }
 
@@ -242,6 +256,7 @@ int cli_next_option(cli_call *call)
         int before = optind;
         int id = getopt_long(call->argc, call->argv, letters, longs, NULL);
         if (id == -1) {
+            call->option = NULL;
             call->operands = call->argv + optind;
             call->operand_count = (size_t)(call->argc - optind);
             return CLI_NO_MORE_OPTIONS;
@@ -251,6 +266,7 @@ int cli_next_option(cli_call *call)
             return CLI_BAD_OPTION;
         }
         call->argument = optarg;
+        call->option = find_option(call->command->options, id)->name;
         int taken = take_common(call, id);
         if (taken < 0)
             return CLI_BAD_OPTION;
@@ -262,6 +278,27 @@ int cli_next_option(cli_call *call)
 bool cli_only_common_options(cli_call *call)
 {
     return cli_next_option(call) == CLI_NO_MORE_OPTIONS;
+}
+
+static bool has_special(const tik_encoding *encoding, const char *name)
+{
+    tik_special special;
+    for (size_t i = 0; tik_special_at(encoding, i, &special, NULL) == TIK_OK; i++)
+        if (special.length == strlen(name) && memcmp(special.text, name, special.length) == 0)
+            return true;
+    return false;
+}
+
+bool cli_specials_known(const cli_call *call, const tik_encoding *encoding)
+{
+    for (size_t i = 0; i < call->specials.length; i++)
+        if (!has_special(encoding, call->specials.data[i])) {
+            cli_say("%s: --special: %s has no special token '%s'", call->command->name, tik_name(encoding),
+                    call->specials.data[i]);
+            hint(call);
+            return false;
+        }
+    return true;
 }
 
 tik_encoding *cli_open_encoding(cli_call *call)
@@ -280,8 +317,12 @@ tik_encoding *cli_open_encoding(cli_call *call)
         status = tik_open_manifest(call->manifest, &encoding, &error);
     else
         status = tik_open(call->encodings.length ? call->encodings.data[0] : CLI_DEFAULT_ENCODING, &encoding, &error);
-    if (status == TIK_OK)
+    if (status != TIK_OK) {
+        cli_say("%s", error.message);
+        return NULL;
+    }
+    if (cli_specials_known(call, encoding))
         return encoding;
-    cli_say("%s", error.message);
+    tik_close(encoding);
     return NULL;
 }

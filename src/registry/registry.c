@@ -105,7 +105,15 @@ tik_status tik_registry_find(const char *name, const tik_manifest **manifest, ti
         return tik_fail(error, TIK_ERROR_NAME,
                         "no encoding is named '%.100s': that is a model, and its encoding is %s", name, encoding);
     tik_fail(error, TIK_ERROR_NAME, "no encoding is named '%.100s'", name);
+    size_t said = error ? strlen(error->message) : 0;
     tik_suggest(error, name, encoding_name, NULL);
+    if (!error || error->message[said])
+        return TIK_ERROR_NAME;
+    for (size_t i = 0; i < tik_public_manifest_count && said < sizeof error->message; i++) {
+        int wrote = snprintf(error->message + said, sizeof error->message - said, "%s%s", i ? ", " : "; there are ",
+                             tik_public_manifests[i].name);
+        said += wrote > 0 ? (size_t)wrote : 0;
+    }
     return TIK_ERROR_NAME;
 }
 

@@ -57,7 +57,11 @@ WRONG_CALLS = [
     (("count", "--limit", "12a"), "'12a'"),
     (("count", "--limit", "99999999999999999999999"), "whole number"),
     (("count", "-j", "0"), "'0'"),
-    (("count", "--sort", "size"), "given, tokens, name"),
+    (("count", "--reserve", "-1"), "count: --reserve: '-1'"),
+    (("count", "-e", "latin"), "'latin'; there are gpt2, r50k_base"),
+    (("count", "--special", "<|endoftext|>,<|none|>"), "o200k_base has no special token '<|none|>'"),
+    (("cost", "--price", "1", "--special", "", "x"), "o200k_base has no special token ''"),
+    (("count", "--sort", "size"), "--sort: 'size' is none of given, tokens, name"),
     (("count", "--parts"), "--limit"),
     (("count", "--limit", "10", "--reserve", "10"), "leaves nothing"),
     (("count", "--files0-from", "-", "x"), "exclude each other"),
@@ -111,6 +115,23 @@ def test_full_disk(build):
         result = subprocess.run([build / "tik", "count"], input=b"text", stdout=full, stderr=subprocess.PIPE)
     assert result.returncode == 2
     assert result.stderr == b"tik: cannot write the result: No space left on device\n"
+
+
+CLOSED = [  # what the shell closes, the command, its status, what it says, what it writes to `out`
+    ("<&-", "diff a -", 2, "tik: standard input: Bad file descriptor\n", None),
+    (">&-", "count a", 2, "tik: cannot write the result: Bad file descriptor\n", None),
+    ("2>&-", "train -n 256 -o out a", 0, "", 256),
+    ("<&- >&- 2>&-", "train -n 256 -o out a", 0, "", 256),
+]
+
+
+@pytest.mark.parametrize("closed, command, status, said, lines", CLOSED, ids=lambda value: str(value)[:12])
+def test_a_file_is_never_taken_for_a_closed_standard_stream(build, tmp_path, closed, command, status, said, lines):
+    (tmp_path / "a").write_text("hello world")
+    result = subprocess.run(f"{build / 'tik'} {command} {closed}", shell=True, cwd=tmp_path, capture_output=True)
+    assert (result.returncode, result.stdout, result.stderr.decode()) == (status, b"", said)
+    if lines:
+        assert (tmp_path / "out").read_bytes().count(b"\n") == lines
 
 
 @pytest.mark.parametrize("restored", [True, False], ids=["signal", "EPIPE"])
