@@ -143,7 +143,7 @@ static tik_status batch(const tik_encoding *encoding, const tik_policy *policy, 
                         const tik_text *texts, size_t count, size_t *counts, tik_ids *ids, tik_sizes *starts,
                         size_t *failed, tik_error *error)
 {
-    job j = {.encoding = encoding, .policy = policy, .texts = texts, .count = count, .counting = counts != NULL};
+    job j = {.encoding = encoding, .policy = policy, .texts = texts, .count = count, .counting = ids == NULL};
     *failed = SIZE_MAX;
     j.places = calloc(count ? count : 1, sizeof *j.places);
     worker *workers = calloc(threads, sizeof *workers);
@@ -152,7 +152,7 @@ static tik_status batch(const tik_encoding *encoding, const tik_policy *policy, 
         status = tik_fail_memory(error, count * sizeof *j.places);
     else
         status = run(&j, workers, threads, failed, error);
-    if (status == TIK_OK && counts)
+    if (status == TIK_OK && j.counting)
         for (size_t i = 0; i < count; i++)
             counts[i] = j.places[i].length;
     else if (status == TIK_OK)
@@ -276,7 +276,10 @@ tik_status tik_decode_batch(const tik_encoding *encoding, const uint32_t *ids, c
         return status;
     for (size_t i = 0; i < count && status == TIK_OK; i++) {
         starts->data[starts->length++] = bytes->length;
-        status = tik_decode(encoding, ids + id_starts[i], id_starts[i + 1] - id_starts[i], mode, bytes, error);
+        if (id_starts[i + 1] < id_starts[i])
+            status = tik_fail(error, TIK_ERROR_ARGUMENT, "the list ends before it begins: starts must not fall");
+        else
+            status = tik_decode(encoding, ids + id_starts[i], id_starts[i + 1] - id_starts[i], mode, bytes, error);
         if (status != TIK_OK)
             name_text(error, i);
     }

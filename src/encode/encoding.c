@@ -402,6 +402,8 @@ tik_status tik_token_bytes(const tik_encoding *encoding, uint32_t id, const char
 tik_status tik_token_id(const tik_encoding *encoding, const char *bytes, size_t length, uint32_t *id,
                         tik_error *error)
 {
+    if (length == 0)
+        return tik_fail(error, TIK_ERROR_NAME, "%s has no token of no bytes", encoding->name);
     uint32_t index = tik_vocab_find(&encoding->vocab, (const uint8_t *)bytes, length);
     if (index != TIK_NONE) {
         *id = encoding->vocab.ranks[index];

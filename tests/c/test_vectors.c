@@ -135,6 +135,37 @@ static void a_batch_has_the_ids_of_its_texts(void **state)
     tik_close(encoding);
 }
 
+/* No texts, no lists, no bytes, and a list that ends before it begins: a status, and nothing is read. */
+static void batches_of_nothing(void **state)
+{
+    (void)state;
+    static const uint32_t one[] = {1};
+    static const size_t falling[] = {0, 1, 0};
+    tik_encoding *encoding = open_encoding("cl100k_base");
+    tik_ids ids = TIK_IDS_INIT;
+    tik_sizes starts = TIK_SIZES_INIT;
+    tik_bytes bytes = TIK_BYTES_INIT;
+    uint32_t id;
+    const struct {
+        tik_status status;
+        tik_status expected;
+    } calls[] = {
+        {tik_count_batch(encoding, NULL, 0, NULL, NULL, NULL), TIK_OK},
+        {tik_encode_batch(encoding, NULL, 0, NULL, &ids, &starts, NULL), TIK_OK},
+        {tik_decode_batch(encoding, one, falling, 2, TIK_DECODE_BYTES, 1, &bytes, &starts, NULL), TIK_ERROR_ARGUMENT},
+        {tik_token_id(encoding, NULL, 0, &id, NULL), TIK_ERROR_NAME},
+    };
+    for (size_t i = 0; i < sizeof calls / sizeof calls[0]; i++)
+        assert_int_equal(calls[i].status, calls[i].expected);
+    assert_int_equal(ids.length, 0);
+    assert_int_equal(starts.length, 1);
+    assert_int_equal(bytes.length, 0);
+    tik_ids_free(&ids);
+    tik_sizes_free(&starts);
+    tik_bytes_free(&bytes);
+    tik_close(encoding);
+}
+
 /* Pieces longer than the parts into which threads cut a text, alone, in a text, and in a batch. */
 static void long_pieces_have_the_same_ids_on_threads(void **state)
 {
@@ -278,6 +309,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         VECTOR_TEST_ENCODINGS(texts_have_the_ids_of_the_reference),
         VECTOR_TEST_ENCODINGS(a_batch_has_the_ids_of_its_texts),
+        cmocka_unit_test(batches_of_nothing),
         cmocka_unit_test(long_pieces_have_the_same_ids_on_threads),
         cmocka_unit_test(special_tokens_follow_the_policy),
         cmocka_unit_test(published_values_hold),
