@@ -61,9 +61,9 @@ tik_status tik_encoder_piece(tik_encoder *encoder, const uint8_t *piece, size_t 
     const tik_vocab *vocab = &encoder->encoding->vocab;
     size_t before = ids->length;
     tik_status status = TIK_OK;
-    uint32_t whole = tik_vocab_find(vocab, piece, length);
     if (length == 0)
         return TIK_OK;
+    uint32_t whole = tik_vocab_find(vocab, piece, length);
     if (whole != TIK_NONE) {
         status = tik_reserve_ids(ids, 1, error);
         if (status == TIK_OK)
