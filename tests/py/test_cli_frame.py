@@ -128,7 +128,7 @@ CLOSED = [  # what the shell closes, the command, its status, what it says, what
 @pytest.mark.parametrize("closed, command, status, said, lines", CLOSED, ids=lambda value: str(value)[:12])
 def test_a_file_is_never_taken_for_a_closed_standard_stream(build, tmp_path, closed, command, status, said, lines):
     (tmp_path / "a").write_text("hello world")
-    result = subprocess.run(f"{build / 'tik'} {command} {closed}", shell=True, cwd=tmp_path, capture_output=True)
+    result = subprocess.run(f"'{build / 'tik'}' {command} {closed}", shell=True, cwd=tmp_path, capture_output=True)
     assert (result.returncode, result.stdout, result.stderr.decode()) == (status, b"", said)
     if lines:
         assert (tmp_path / "out").read_bytes().count(b"\n") == lines
