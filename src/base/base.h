@@ -43,6 +43,10 @@ tik_status tik_grow(void **array, size_t *capacity, size_t need, size_t size, ti
 /* Appends to a tik_bytes (see tik.h). On failure it is as it was. */
 tik_status tik_bytes_append(tik_bytes *bytes, const void *data, size_t length, tik_error *error);
 
+/* Room for `more` elements in a growable result. */
+tik_status tik_reserve_ids(tik_ids *ids, size_t more, tik_error *error);
+tik_status tik_reserve_sizes(tik_sizes *sizes, size_t more, tik_error *error);
+
 /* Appends formatted text. */
 tik_status tik_bytes_printf(tik_bytes *bytes, tik_error *error, const char *format, ...) TIK_PRINTF(3, 4);
 
@@ -61,6 +65,9 @@ tik_status tik_utf8_replace(const uint8_t *text, size_t length, tik_bytes *out, 
 
 /* Length in bytes of the ill-formed sequence at the start of `text` (1 to 3): what one U+FFFD stands for. */
 size_t tik_utf8_bad_length(const uint8_t *text, size_t length);
+
+/* Whether the 1 to 3 bytes, the last of a text, may become a character when more come. */
+bool tik_utf8_may_finish(const uint8_t *text, size_t length);
 
 /* True for a byte that starts a character (not 10xxxxxx). */
 static inline bool tik_utf8_is_start(uint8_t byte)

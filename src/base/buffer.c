@@ -64,6 +64,26 @@ tik_status tik_bytes_printf(tik_bytes *bytes, tik_error *error, const char *form
     return TIK_OK;
 }
 
+tik_status tik_reserve_ids(tik_ids *ids, size_t more, tik_error *error)
+{
+    void *data = ids->data;
+    if (more > SIZE_MAX - ids->length)
+        return tik_fail_memory(error, SIZE_MAX);
+    tik_status status = tik_grow(&data, &ids->capacity, ids->length + more, sizeof *ids->data, error);
+    ids->data = data;
+    return status;
+}
+
+tik_status tik_reserve_sizes(tik_sizes *sizes, size_t more, tik_error *error)
+{
+    void *data = sizes->data;
+    if (more > SIZE_MAX - sizes->length)
+        return tik_fail_memory(error, SIZE_MAX);
+    tik_status status = tik_grow(&data, &sizes->capacity, sizes->length + more, sizeof *sizes->data, error);
+    sizes->data = data;
+    return status;
+}
+
 void tik_ids_free(tik_ids *ids)
 {
     free(ids->data);

@@ -100,6 +100,12 @@ size_t tik_utf8_bad_length(const uint8_t *text, size_t length)
     return step < 0 ? (size_t)-step : 0;
 }
 
+bool tik_utf8_may_finish(const uint8_t *text, size_t length)
+{
+    size_t need = text[0] < 0xC2 || text[0] > 0xF4 ? 0 : text[0] < 0xE0 ? 2 : text[0] < 0xF0 ? 3 : 4;
+    return length < need && tik_utf8_bad_length(text, length) == length;
+}
+
 tik_status tik_utf8_replace(const uint8_t *text, size_t length, tik_bytes *out, tik_error *error)
 {
     while (length > 0) {

@@ -187,18 +187,10 @@ tik_status tik_decoder_feed(tik_decoder *decoder, const uint32_t *ids, size_t co
         const uint8_t *bytes = (const uint8_t *)text->data + before;
         size_t length = text->length - before;
         for (size_t back = 1; back <= 3 && back <= length; back++)
-            if (bytes[length - back] >= 0xC0) {
-                if (tik_utf8_bad_length(bytes + length - back, back) == back)
-                    held = back;
+            if (tik_utf8_may_finish(bytes + length - back, back)) {
+                held = back;
                 break;
             }
-    }
-    /* A sequence that no later byte can make whole is bad now: it must not wait for ever. */
-    if (held) {
-        const uint8_t *start = (const uint8_t *)text->data + text->length - held;
-        size_t need = start[0] < 0xC2 || start[0] > 0xF4 ? 0 : start[0] < 0xE0 ? 2 : start[0] < 0xF0 ? 3 : 4;
-        if (need <= held)
-            held = 0;
     }
     uint8_t waiting[4];
     if (held)

@@ -151,8 +151,4 @@ tik_status tik_fail_utf8(tik_error *error, uint8_t byte, size_t offset);
 tik_status tik_encoder_text(tik_encoder *encoder, const tik_policy *policy, const uint8_t *text, size_t length,
                             tik_sink *sink, tik_error *error);
 
-/* Room for `more` elements in a growable result. */
-tik_status tik_reserve_ids(tik_ids *ids, size_t more, tik_error *error);
-tik_status tik_reserve_sizes(tik_sizes *sizes, size_t more, tik_error *error);
-
 #endif

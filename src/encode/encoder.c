@@ -35,26 +35,6 @@ static const uint64_t keep[TIK_MEMO_SHORT + 1][2] = {
     {UINT64_MAX, UINT64_C(0xFFFFFFFFFFFFFF)},
 };
 
-tik_status tik_reserve_ids(tik_ids *ids, size_t more, tik_error *error)
-{
-    void *data = ids->data;
-    if (more > SIZE_MAX - ids->length)
-        return tik_fail_memory(error, SIZE_MAX);
-    tik_status status = tik_grow(&data, &ids->capacity, ids->length + more, sizeof *ids->data, error);
-    ids->data = data;
-    return status;
-}
-
-tik_status tik_reserve_sizes(tik_sizes *sizes, size_t more, tik_error *error)
-{
-    void *data = sizes->data;
-    if (more > SIZE_MAX - sizes->length)
-        return tik_fail_memory(error, SIZE_MAX);
-    tik_status status = tik_grow(&data, &sizes->capacity, sizes->length + more, sizeof *sizes->data, error);
-    sizes->data = data;
-    return status;
-}
-
 tik_status tik_encoder_piece(tik_encoder *encoder, const uint8_t *piece, size_t length, tik_ids *ids,
                              tik_error *error)
 {

@@ -63,26 +63,19 @@ static uint8_t *text_of(tik_stream *stream)
     return (uint8_t *)stream->buffer.data;
 }
 
-/* Whether the bytes at the end, which are not UTF-8, may become a character when more come. */
-static bool may_finish(const uint8_t *bytes, size_t length)
-{
-    size_t need = bytes[0] < 0xC2 || bytes[0] > 0xF4 ? 0 : bytes[0] < 0xE0 ? 2 : bytes[0] < 0xF0 ? 3 : 4;
-    return length < need && tik_utf8_bad_length(bytes, length) == length;
-}
-
 /* Moves `valid` on: what is bad is refused or replaced; half a character at the end waits if there is more. */
 static tik_status validate(tik_stream *stream, bool more, tik_error *error)
 {
     size_t length = stream->buffer.length;
     stream->valid += tik_utf8_valid_prefix(text_of(stream) + stream->valid, length - stream->valid);
-    if (stream->valid == length || (more && may_finish(text_of(stream) + stream->valid, length - stream->valid)))
+    if (stream->valid == length || (more && tik_utf8_may_finish(text_of(stream) + stream->valid, length - stream->valid)))
         return TIK_OK;
     if (!stream->policy.replace_invalid)
         return tik_fail_utf8(error, text_of(stream)[stream->valid], stream->taken - (length - stream->valid));
 
     size_t waits = 0;
     for (size_t back = more ? 1 : 4; back < 4 && back <= length - stream->valid; back++)
-        if (may_finish(text_of(stream) + length - back, back)) {
+        if (tik_utf8_may_finish(text_of(stream) + length - back, back)) {
             waits = back;
             break;
         }

@@ -27,16 +27,6 @@
 #define REPEAT_LEAST 4096
 #define PERIOD_MOST 16
 
-static tik_status reserve(tik_ids *ids, size_t more, tik_error *error)
-{
-    void *data = ids->data;
-    if (more > SIZE_MAX - ids->length)
-        return tik_fail_memory(error, SIZE_MAX);
-    tik_status status = tik_grow(&data, &ids->capacity, ids->length + more, sizeof *ids->data, error);
-    ids->data = data;
-    return status;
-}
-
 /* Whether merging the bytes of both gives the two again. `at` is where the second begins. */
 static bool is_steady(const tik_vocab *vocab, const uint8_t *piece, size_t at, uint32_t left, uint32_t right)
 {
@@ -53,7 +43,7 @@ static bool is_steady(const tik_vocab *vocab, const uint8_t *piece, size_t at, u
 static tik_status merge_in_one(const tik_vocab *vocab, const uint8_t *piece, size_t length, tik_ids *out,
                                tik_error *error)
 {
-    tik_status status = reserve(out, length, error);
+    tik_status status = tik_reserve_ids(out, length, error);
     if (status != TIK_OK)
         return status;
     size_t count = 0;
@@ -89,7 +79,7 @@ static tik_status merge_windows(const tik_vocab *vocab, const uint8_t *piece, si
                 continue;
             }
             out->length = kept;
-            tik_status status = reserve(out, count, error);
+            tik_status status = tik_reserve_ids(out, count, error);
             if (status != TIK_OK)
                 return status;
             memcpy(out->data + kept, merged, count * sizeof *merged);
@@ -145,7 +135,7 @@ static tik_status merge_repeating(const tik_vocab *vocab, const uint8_t *piece, 
             continue;
         }
         size_t more = missing / bytes * run;
-        status = reserve(out, more, error);
+        status = tik_reserve_ids(out, more, error);
         if (status != TIK_OK)
             return status;
         uint32_t *at = out->data + first + middle;

@@ -66,7 +66,6 @@ static tik_status fill(const tik_ranks *ranks, void *tables, tik_vocab *vocab, t
     uint64_t *pairs = writable(tables, SECTION_PAIRS);
     uint32_t *byte_index = writable(tables, SECTION_BYTE_INDEX);
     uint32_t *byte_pairs = writable(tables, SECTION_BYTE_PAIRS);
-    uint8_t *alone = writable(tables, SECTION_ALONE);
     uint32_t *sorted = writable(tables, SECTION_SORTED);
 
     uint32_t at = 0;
@@ -106,8 +105,6 @@ static tik_status fill(const tik_ranks *ranks, void *tables, tik_vocab *vocab, t
             status = tik_last_pair(vocab, i, &memory, &lefts[i], &right, error);
         if (lefts[i] != TIK_NONE)
             add_pair(vocab, pairs, lefts[i], right, i);
-        if (length == 1 || lefts[i] != TIK_NONE)
-            alone[i >> 3] |= (uint8_t)(1u << (i & 7));
     }
     tik_merge_memory_free(&memory);
     if (status == TIK_OK)
@@ -154,7 +151,6 @@ tik_status tik_vocab_layout(const tik_ranks *ranks, void **tables, size_t *size,
     place(&header, SECTION_PAIRS, UINT64_C(1) << power, 8);
     place(&header, SECTION_BYTE_INDEX, 256, 4);
     place(&header, SECTION_BYTE_PAIRS, 65536, 4);
-    place(&header, SECTION_ALONE, ((uint64_t)count + 7) / 8, 1);
     place(&header, SECTION_SORTED, count, 4);
     place(&header, SECTION_SOLID_2, 0x800, 4);
     size_t bytes = place(&header, SECTION_SOLID_3, 0x10000, 4);

@@ -46,7 +46,6 @@ tik_status tik_vocab_attach(const void *tables, size_t size, tik_vocab *vocab, t
         .pair_buckets = section(header, SECTION_PAIRS),
         .byte_index = section(header, SECTION_BYTE_INDEX),
         .byte_pairs = section(header, SECTION_BYTE_PAIRS),
-        .alone = section(header, SECTION_ALONE),
         .sorted = section(header, SECTION_SORTED),
         .solid_2 = section(header, SECTION_SOLID_2),
         .solid_3 = section(header, SECTION_SOLID_3),

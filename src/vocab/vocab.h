@@ -40,7 +40,6 @@ typedef struct tik_vocab {
     const uint64_t *pair_buckets; /* TIK_BUCKET entries each: 0 or left << 42 | right << 21 | merged + 1 */
     const uint32_t *byte_index;  /* [256]: the token of one byte */
     const uint32_t *byte_pairs;  /* [65536]: what bytes a and b merge to, at a << 8 | b; TIK_NONE */
-    const uint8_t *alone;        /* bit per index: merging the token's bytes gives the token */
     const uint32_t *sorted;      /* [count]: indices in order of bytes */
     const uint32_t *solid_2;     /* [0x800]: code point → token and classes (see tik_vocab_solid); TIK_NONE */
     const uint32_t *solid_3;     /* [0x10000] */
@@ -202,12 +201,6 @@ static inline uint32_t tik_vocab_bucket(const tik_vocab *vocab, uint32_t left, u
 static inline uint32_t tik_vocab_pair(const tik_vocab *vocab, uint32_t left, uint32_t right)
 {
     return tik_vocab_pair_in(vocab, left, right, tik_vocab_bucket(vocab, left, right));
-}
-
-/* Whether merging the bytes of the token by themselves gives the token. */
-static inline bool tik_vocab_is_alone(const tik_vocab *vocab, uint32_t index)
-{
-    return vocab->alone[index >> 3] >> (index & 7) & 1;
 }
 
 /*
