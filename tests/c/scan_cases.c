@@ -39,6 +39,7 @@ static const char *const alphabet[] = {
     "\U00010428", /* Ll */
     "\U000E0100", /* M */
     "\u2028",     /* a space that no pattern takes for a newline */
+    "\u180E",     /* no space since Unicode 6.3, but in some versions of PCRE2 */
     "\u0903",     /* Mc */
     "_",
 };

@@ -1,10 +1,13 @@
 """Compares libtik with the reference on many texts at once, and says of a difference all that is needed.
 
-Texts go to libtik in batches and come back as arrays; the reference is called text by text. A difference
-is shrunk to a smallest text that still differs, and reported as a line for tests/vectors/extra.jsonl.
+Texts go to libtik in batches and come back as arrays. The reference gets many in one call, between special
+tokens: it encodes what lies between two of them as a text of its own, so that the ids are those of single
+calls (test_strings.py holds one to the other). A difference is shrunk to a smallest text that still differs,
+and reported as a line for tests/vectors/extra.jsonl.
 """
 
 import ctypes
+import functools
 import itertools
 import json
 import multiprocessing
@@ -25,6 +28,10 @@ import tiklib  # noqa: E402
 FULL = os.environ.get("TIK_EXACT") == "full"
 PROCESSES = int(os.environ.get("TIK_EXACT_PROCESSES", os.cpu_count() or 1))
 
+# No end of the separator is a beginning of it, so that none arises where it meets a text; how many there are
+# is checked. Its id is none of any encoding. Written so that this file, taken for a text, has none in it.
+SEPARATOR, SEPARATOR_ID = "<|sep" "arator|>", 1 << 24
+
 _TEXT = numpy.dtype([("data", numpy.uintp), ("length", numpy.uintp)])
 
 
@@ -33,12 +40,12 @@ def mine(name):
     return tiklib.get_encoding(name)
 
 
-def library_batch(encoding, blob, lengths):
-    """(ids of all texts, number of ids of each), for texts that lie one after the other in `blob`."""
-    ends = numpy.cumsum(lengths, dtype=numpy.uintp)
+def library_batch(encoding, blob, lengths, gap=0):
+    """(ids of all texts, number of ids of each), for texts in `blob` with `gap` bytes between each two."""
     texts = numpy.empty(len(lengths), dtype=_TEXT)
     texts["length"] = lengths
-    texts["data"] = ctypes.cast(blob, ctypes.c_void_p).value + ends - texts["length"]
+    texts["data"] = ctypes.cast(blob, ctypes.c_void_p).value + numpy.cumsum(lengths + gap, dtype=numpy.uintp)
+    texts["data"] -= texts["length"] + gap
     options = tiklib.Options(ctypes.sizeof(tiklib.Options), tiklib.SET_NONE, tiklib.SET_NONE)
     with tiklib.ids_array() as ids, tiklib.sizes_array() as starts:
         tiklib.call("tik_encode_batch", encoding.handle, texts.ctypes.data, len(lengths), byref(options), byref(ids),
@@ -49,11 +56,22 @@ def library_batch(encoding, blob, lengths):
     return flat, numpy.diff(places)
 
 
-def reference_batch(core, texts):
-    """The same from the reference."""
-    lists = list(map(core.encode_ordinary, texts))
-    counts = numpy.fromiter(map(len, lists), dtype=numpy.int64, count=len(lists))
-    return numpy.fromiter(itertools.chain.from_iterable(lists), dtype=numpy.uint32, count=int(counts.sum())), counts
+@functools.cache
+def separated(name):
+    """The reference's encoding of that name with the separator as its only special token."""
+    import tiktoken
+
+    encoding = reference.encoding(name)
+    return tiktoken.Encoding(f"{name} and a separator", pat_str=encoding._pat_str,
+                             mergeable_ranks=encoding._mergeable_ranks, special_tokens={SEPARATOR: SEPARATOR_ID})
+
+
+def reference_batch(name, joined, texts):
+    """The same from the reference, for so many texts joined by the separator."""
+    ids = separated(name).encode_to_numpy(joined, allowed_special="all")
+    ends = numpy.append(numpy.flatnonzero(ids == SEPARATOR_ID), len(ids))
+    assert len(ends) == texts, "a text has the separator in it"
+    return ids[ids != SEPARATOR_ID], numpy.diff(ends, prepend=-1) - 1
 
 
 def raw_bytes_batch(encoding, texts):
@@ -122,17 +140,25 @@ def report(name, text):
             + json.dumps({"text": small, "why": "say what kind of text went wrong"}))
 
 
-def check(name, texts, blob=None, lengths=None):
-    """Compares the texts (str); returns (texts, tokens) or raises AssertionError with the report."""
-    if blob is None:
-        encoded = [text.encode("utf-8") for text in texts]
-        blob = b"".join(encoded)
-        lengths = numpy.fromiter(map(len, encoded), dtype=numpy.uintp, count=len(encoded))
-    here = library_batch(mine(name), blob, lengths)
-    wrong = first_difference(here, reference_batch(reference.encoding(name)._core_bpe, texts))
+def check_joined(name, joined):
+    """Compares the texts of a str between separators; returns (texts, tokens) or raises AssertionError with the report."""
+    blob = joined.encode("utf-8")
+    gap = len(SEPARATOR)
+    lengths = numpy.fromiter(map(len, blob.split(SEPARATOR.encode())), dtype=numpy.uintp)
+    here = library_batch(mine(name), blob, lengths, gap)
+    wrong = first_difference(here, reference_batch(name, joined, len(lengths)))
     if wrong is not None:
-        raise AssertionError(report(name, texts[wrong]))
-    return len(texts), len(here[0])
+        raise AssertionError(report(name, joined.split(SEPARATOR)[wrong]))
+    return len(lengths), len(here[0])
+
+
+def check(name, texts):
+    """The same for a list of texts."""
+    if not texts:
+        return 0, 0
+    counts = check_joined(name, SEPARATOR.join(texts))
+    assert counts[0] == len(texts), "a text has the separator in it"
+    return counts
 
 
 def check_raw(name, texts):
@@ -162,7 +188,7 @@ def in_processes(function, all_arguments, ready=reference.ONE_FOR_EACH_VOCABULAR
     The encodings named by `ready` are opened before, so that the processes share them.
     """
     for name in ready:
-        reference.encoding(name), mine(name)
+        separated(name), mine(name)
     texts = tokens = 0
     with multiprocessing.get_context("fork").Pool(PROCESSES) as pool:
         for result in pool.imap_unordered(_job, ((function, arguments) for arguments in all_arguments), chunksize=1):

@@ -22,8 +22,8 @@ def test_random_texts_have_the_ids_of_the_reference():
 def test_a_wrong_id_is_found(monkeypatch, kind):
     right = compare.library_batch
 
-    def wrong(encoding, blob, lengths):
-        ids, counts = right(encoding, blob, lengths)
+    def wrong(encoding, blob, lengths, gap):
+        ids, counts = right(encoding, blob, lengths, gap)
         if kind == "id":
             ids[counts[0] + 1] += 1
         elif kind == "missing":

@@ -15,6 +15,7 @@ import tarfile
 
 import pytest
 import reference
+import tiklib
 
 FILES = {"test_encoding.py", "test_misc.py", "test_offsets.py", "test_pickle.py", "test_simple_public.py"}
 EXAMPLES = "1000" if os.environ.get("TIK_EXACT") == "full" else "50"
@@ -43,7 +44,7 @@ def test_the_reference_suite_passes(suite):
     assert {path.name for path in suite.glob("test_*.py")} - {"test_helpers.py"} == FILES
     root = pathlib.Path(__file__).resolve().parents[1]
     environment = dict(os.environ, PYTHONPATH=str(root / "reference" / "shim"), TIKTOKEN_MAX_EXAMPLES=EXAMPLES,
-                       TIKTOKEN_CACHE_DIR="/nonexistent", PYTHONDONTWRITEBYTECODE="1")
+                       TIKTOKEN_CACHE_DIR="/nonexistent", PYTHONDONTWRITEBYTECODE="1", TIK_BUILD=str(tiklib.BUILD))
     where = subprocess.run([sys.executable, "-c", "import tiktoken; print(tiktoken.__file__)"], env=environment,
                            capture_output=True, text=True, cwd=suite.parent)
     assert "tests/reference/shim" in where.stdout, where.stderr
