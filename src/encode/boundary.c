@@ -96,29 +96,3 @@ tik_boundary tik_boundary_at(const uint8_t *text, size_t length, size_t at)
     bool word = is_space(point_at(text, at)) && !is_space(point_at(text, tik_character_before(text, at)));
     return word ? TIK_AT_WORD : TIK_AT_CHARACTER;
 }
-
-/* True for characters that are clusters by themselves, whatever stands beside them of their kind. */
-static bool is_plain(uint32_t point)
-{
-    return (point >= ' ' && point < 0x7F) || (point >= 0x3041 && point <= 0x3096) ||
-           (point >= 0x4E00 && point <= 0x9FFF);
-}
-
-bool tik_ends_cluster(const uint8_t *text, size_t length, size_t at)
-{
-    /* Clusters are found from their beginning on: go back to a place that is certainly between two. */
-    enum { FARTHEST = 4096 };
-    size_t from = at;
-    bool after = is_plain(point_at(text, at));
-    while (from > 0 && at - from < FARTHEST) {
-        size_t previous = tik_character_before(text, from);
-        bool before = is_plain(point_at(text, previous));
-        if (before && after)
-            break;
-        after = before;
-        from = previous;
-    }
-    while (from < at)
-        from = tik_grapheme_next(text, length, from);
-    return from == at;
-}

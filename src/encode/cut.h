@@ -15,9 +15,6 @@
 /* The most particular kind of place that `at` is, 0 < at < length; the text is UTF-8, `at` starts a character. */
 tik_boundary tik_boundary_at(const uint8_t *text, size_t length, size_t at);
 
-/* True if `at`, 0 < at < length, is between two grapheme clusters. */
-bool tik_ends_cluster(const uint8_t *text, size_t length, size_t at);
-
 /* The start of the character before `at`, which is above 0. */
 size_t tik_character_before(const uint8_t *text, size_t at);
 

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "encode/cut.h"
+#include "unicode/unicode.h"
 
 enum {
     TOKEN_BYTES = 6,      /* of a first window, for each token that is wanted; prose has 4 to 5 */
@@ -124,7 +125,7 @@ static size_t character_after(const uint8_t *text, size_t length, size_t at)
 /* True if the text may be cut at `at` (0 < at < length, between characters), if the numbers of tokens allow it. */
 static bool may_cut(const tik_cutter *cutter, const uint8_t *text, size_t length, size_t at)
 {
-    if (cutter->graphemes && !tik_ends_cluster(text, length, at))
+    if (cutter->graphemes && !tik_grapheme_is_boundary(text, length, at))
         return false;
     if (cutter->options.allowed == TIK_SET_NONE)
         return true;

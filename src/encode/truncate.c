@@ -1,5 +1,6 @@
 /* Truncating a text to a number of tokens: see cutter.c for how the place is found. */
 #include "encode/cut.h"
+#include "unicode/unicode.h"
 
 static tik_status keep_end(tik_cutter *cutter, const uint8_t *text, size_t length, size_t limit, size_t *start,
                            size_t *tokens, tik_error *error)
@@ -10,7 +11,7 @@ static tik_status keep_end(tik_cutter *cutter, const uint8_t *text, size_t lengt
     size_t last = length;
     do
         last = tik_character_before(text, last);
-    while (last > 0 && cutter->graphemes && !tik_ends_cluster(text, length, last));
+    while (last > 0 && cutter->graphemes && !tik_grapheme_is_boundary(text, length, last));
     size_t needed;
     status = tik_count_with(cutter->encoding, (const char *)text + last, length - last, &cutter->options, &needed,
                             error);

@@ -1,4 +1,7 @@
-/* Grapheme clusters: rules GB3 to GB999 of UAX #29 for Unicode 16.0, one character after another. */
+/*
+ * Grapheme clusters: rules GB3 to GB999 of UAX #29 for Unicode 16.0, one character after another; or at one
+ * place, for which the characters before it are asked only as far as a rule looks back.
+ */
 #include "unicode/tables.h"
 
 /* What the rules need to know of a cluster's characters so far. */
@@ -82,4 +85,70 @@ size_t tik_grapheme_next(const uint8_t *text, size_t length, size_t at)
         take(&so_far, next);
     }
     return at;
+}
+
+/* The class of the character before *at, which moves to its beginning; *at is above 0. */
+static enum grapheme_class class_before(const uint8_t *text, size_t *at)
+{
+    size_t step;
+    do
+        --*at;
+    while (*at > 0 && !tik_utf8_is_start(text[*at]));
+    return class_at(text + *at, &step);
+}
+
+/* GB9c: whether a consonant comes before text[0, at), then only extenders, a linker among them. */
+static bool ends_conjunct(const uint8_t *text, size_t at)
+{
+    bool linked = false;
+    while (at > 0) {
+        enum grapheme_class class = class_before(text, &at);
+        if (class == GRAPHEME_CONSONANT)
+            return linked;
+        if (class != GRAPHEME_EXTEND && class != GRAPHEME_JOINER && class != GRAPHEME_LINKER)
+            return false;
+        linked |= class == GRAPHEME_LINKER;
+    }
+    return false;
+}
+
+/* GB11: whether text[0, at) ends with a pictograph, extenders, and a joiner. */
+static bool ends_with_joined_pictograph(const uint8_t *text, size_t at)
+{
+    if (class_before(text, &at) != GRAPHEME_JOINER)
+        return false;
+    while (at > 0) {
+        enum grapheme_class class = class_before(text, &at);
+        if (class == GRAPHEME_PICTOGRAPH)
+            return true;
+        if (class < GRAPHEME_EXTEND || class == GRAPHEME_JOINER)
+            return false;
+    }
+    return false;
+}
+
+/* GB12, GB13: whether text[0, at) ends with an odd number of regional indicators. */
+static bool ends_with_half_a_flag(const uint8_t *text, size_t at)
+{
+    bool odd = false;
+    while (at > 0 && class_before(text, &at) == GRAPHEME_REGIONAL)
+        odd = !odd;
+    return odd;
+}
+
+bool tik_grapheme_is_boundary(const uint8_t *text, size_t length, size_t at)
+{
+    if (at == 0 || at >= length)
+        return true;
+    size_t before = at;
+    size_t step;
+    enum grapheme_class next = class_at(text + at, &step);
+    cluster so_far = {.last = class_before(text, &before)};
+    if (next == GRAPHEME_CONSONANT && ends_conjunct(text, at))
+        so_far.conjunct = LINKER_SEEN;
+    if (next == GRAPHEME_PICTOGRAPH && ends_with_joined_pictograph(text, at))
+        so_far.emoji = JOINER_SEEN;
+    if (next == GRAPHEME_REGIONAL)
+        so_far.regional_open = ends_with_half_a_flag(text, at);
+    return !joins(&so_far, next);
 }

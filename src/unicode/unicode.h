@@ -106,4 +106,10 @@ size_t tik_unicode_fold(uint32_t code_point, uint32_t equal[TIK_UNICODE_FOLD_MAX
  */
 size_t tik_grapheme_next(const uint8_t *text, size_t length, size_t at);
 
+/*
+ * Whether `at`, where a character of the valid UTF-8 `text` begins, is between two clusters; true at both
+ * ends. Reads back no farther than a conjunct, an emoji sequence or a run of flags goes.
+ */
+bool tik_grapheme_is_boundary(const uint8_t *text, size_t length, size_t at);
+
 #endif

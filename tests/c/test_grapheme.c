@@ -33,6 +33,10 @@ static void check_line(const char *line)
         }
     }
     assert_true(is_boundary[length]);
+    for (size_t at = 0; at <= length; at++)
+        if ((at == length || tik_utf8_is_start(text[at])) &&
+            tik_grapheme_is_boundary(text, length, at) != (is_boundary[at] || at == 0))
+            fail_msg("wrong at byte %zu, looked at by itself, of: %s", at, line);
     for (size_t at = 0; at < length;) {
         size_t next = tik_grapheme_next(text, length, at);
         for (size_t i = at + 1; i < next; i++)
@@ -85,6 +89,35 @@ static void test_others(void **state)
         check_line(lines[i]);
 }
 
+/* Every place looked at by itself is what going through the text finds: one character of each class, in any order. */
+static void test_places(void **state)
+{
+    (void)state;
+    static const uint32_t points[] = {'a',    '\r',   '\n',   0x0001, 0x0600, 0x0903, 0x1100,  0x1160,  0x11A8,
+                                      0xAC00, 0xAC01, 0x1F1E6, 0x1F469, 0x0915, 0x0308, 0x094D, 0x200C, 0x200D};
+    enum { TEXTS = 100000, LONGEST = 12 };
+    uint32_t seed = 1;
+    for (size_t i = 0; i < TEXTS; i++) {
+        uint8_t text[4 * LONGEST];
+        size_t length = 0;
+        for (size_t j = 0; j < LONGEST; j++) {
+            seed = seed * 1664525 + 1013904223;
+            /* Half of them from the last seven, which rules look back at. */
+            size_t count = sizeof points / sizeof *points;
+            size_t index = seed >> 31 ? count - 1 - (seed >> 16) % 7 : (seed >> 16) % count;
+            length += tik_utf8_encode(points[index], text + length);
+        }
+        size_t next = 0;
+        for (size_t at = 0; at <= length; at++) {
+            bool expected = at == next;
+            if (expected)
+                next = tik_grapheme_next(text, length, at);
+            if (at == length || tik_utf8_is_start(text[at]))
+                assert_int_equal(tik_grapheme_is_boundary(text, length, at), expected);
+        }
+    }
+}
+
 static void test_ends(void **state)
 {
     (void)state;
@@ -118,6 +151,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_published),
         cmocka_unit_test(test_others),
+        cmocka_unit_test(test_places),
         cmocka_unit_test(test_ends),
         cmocka_unit_test(test_long),
     };
