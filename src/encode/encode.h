@@ -74,11 +74,24 @@ tik_status tik_read_file(const char *path, tik_bytes *data, tik_error *error);
 
 #define TIK_ENDS 512 /* pieces asked of the splitter at a time */
 
+/* Places where ids are still to be put in, at most. */
+#define TIK_HOLES 256
+
+/* Pieces that are not known yet, and where their ids go: their number is made good many at a time. */
+typedef struct tik_waiting {
+    tik_unknown pieces[TIK_LEARN_MOST];
+    size_t piece_count;
+    size_t at[TIK_HOLES];     /* how many ids of the sink come before; in order */
+    uint8_t piece[TIK_HOLES]; /* which of the pieces belongs there */
+    size_t hole_count;
+} tik_waiting;
+
 struct tik_encoder {
     const tik_encoding *encoding;
     bool holds;              /* a reference to `encoding` */
     tik_split_state *state;
     tik_memo memo;
+    tik_waiting waiting;
     tik_ids scratch;         /* ids of a piece that is only counted */
     tik_bytes replaced;      /* a text with its bad UTF-8 replaced */
     tik_sizes gaps;          /* of the last text: start and end of each run that no piece covers */

@@ -93,38 +93,6 @@ typedef struct passage {
     uint32_t sets[BLOCK]; /* where each would be; asked for */
 } passage;
 
-/* Learns, together, what the memo has not of the pieces from `first` on, but for what is too long. */
-static void learn_ahead(tik_memo *memo, passage *p, const uint8_t *text, size_t start, const uint32_t *ends,
-                        size_t first, size_t count)
-{
-    tik_memo_key keys[TIK_LEARN_MOST];
-    uint16_t missing[BLOCK];
-    size_t missing_count = 0;
-    size_t some = 0;
-    size_t sets = memo->sets;
-    for (size_t i = first; i < count; i++) {
-        missing[missing_count] = (uint16_t)i;
-        missing_count += tik_memo_find(memo, p->sets[i], &p->keys[i]) == NULL;
-    }
-    for (size_t m = 0; m < missing_count; m++) {
-        size_t i = missing[m];
-        size_t length = tik_memo_length(&p->keys[i]);
-        if (length <= TIK_MEMO_SHORT) {
-            keys[some++] = p->keys[i];
-            if (some == TIK_LEARN_MOST) {
-                tik_memo_learn_many(memo, keys, some);
-                some = 0;
-            }
-        } else if (length <= TIK_MEMO_LONGEST)
-            tik_memo_learn(memo, &p->keys[i], text + (i ? ends[i - 1] : start));
-    }
-    if (some)
-        tik_memo_learn_many(memo, keys, some);
-    if (memo->sets != sets) /* it has grown */
-        for (size_t i = first; i < count; i++)
-            p->sets[i] = (uint32_t)tik_memo_set(memo, &p->keys[i]);
-}
-
 /* The key of each piece, and where it would be; asks for the memory there. Returns the bytes of those too long. */
 static inline __attribute__((always_inline)) size_t find_sets(const tik_memo *memo, passage *p, const uint8_t *text,
                                                               size_t room, size_t start, const uint32_t *ends,
@@ -145,6 +113,101 @@ static inline __attribute__((always_inline)) size_t find_sets(const tik_memo *me
     return too_long;
 }
 
+/* ---- Pieces that are not known yet --------------------------------------------------------- */
+
+/* Moves the sink's ids apart and puts in those of the pieces that waited, from the last on. */
+static void fill_holes(const tik_waiting *waiting, const uint32_t *learned, tik_ids *ids, size_t more)
+{
+    uint32_t *to = ids->data + ids->length + more;
+    size_t end = ids->length;
+    for (size_t i = waiting->hole_count; i-- > 0;) {
+        const tik_unknown *piece = &waiting->pieces[waiting->piece[i]];
+        size_t between = end - waiting->at[i];
+        to -= between;
+        memmove(to, ids->data + waiting->at[i], between * sizeof *to);
+        to -= piece->count;
+        memcpy(to, learned + piece->first, piece->count * sizeof *to);
+        end = waiting->at[i];
+    }
+    ids->length += more;
+}
+
+/* Learns the pieces that wait; their ids go to their places in the sink and, for later, to the memo. */
+static tik_status settle(tik_encoder *encoder, tik_sink *sink, tik_error *error)
+{
+    tik_waiting *waiting = &encoder->waiting;
+    uint32_t learned[TIK_LEARN_MOST * TIK_LEARN_LONGEST];
+    if (waiting->piece_count == 0)
+        return TIK_OK;
+    tik_learn(&encoder->encoding->vocab, waiting->pieces, waiting->piece_count, learned);
+    for (size_t i = 0; i < waiting->piece_count; i++) {
+        const tik_unknown *piece = &waiting->pieces[i];
+        tik_memo_fill(&encoder->memo, &piece->key, piece->piece, learned + piece->first, piece->count);
+    }
+    size_t more = 0;
+    for (size_t i = 0; i < waiting->hole_count; i++)
+        more += waiting->pieces[waiting->piece[i]].count;
+    tik_status status = TIK_OK;
+    if (sink->ids) {
+        status = tik_reserve_ids(sink->ids, more, error);
+        if (status == TIK_OK)
+            fill_holes(waiting, learned, sink->ids, more);
+    }
+    sink->count += more;
+    waiting->piece_count = waiting->hole_count = 0;
+    return status;
+}
+
+/* Leaves a hole for the ids of a piece that waits. */
+static void leave_hole(tik_encoder *encoder, uint32_t piece, const tik_sink *sink)
+{
+    tik_waiting *waiting = &encoder->waiting;
+    waiting->at[waiting->hole_count] = sink->ids ? sink->ids->length : 0;
+    waiting->piece[waiting->hole_count++] = (uint8_t)piece;
+}
+
+/*
+ * A piece whose ids don't lie in an entry of the memo: not known, being learned, of many ids or many bytes.
+ * The sink has room for as many ids as bytes if the piece is not longer than TIK_MEMO_LONGEST.
+ */
+static tik_status other_piece(tik_encoder *encoder, const tik_memo_key *key, size_t set, const uint8_t *piece,
+                              size_t length, tik_sink *sink, tik_error *error)
+{
+    tik_memo *memo = &encoder->memo;
+    tik_waiting *waiting = &encoder->waiting;
+    uint32_t scratch[TIK_MEMO_LONGEST];
+    uint32_t *out = sink->ids ? sink->ids->data + sink->ids->length : scratch;
+    size_t count = 0;
+    if (length > TIK_MEMO_LONGEST)
+        return long_piece(encoder, piece, length, sink, error);
+    const tik_memo_entry *entry = tik_memo_find(memo, set, key);
+    if (entry == NULL && length <= TIK_LEARN_LONGEST) {
+        leave_hole(encoder, (uint32_t)waiting->piece_count, sink);
+        tik_memo_expect(memo, set, key, (uint32_t)waiting->piece_count);
+        waiting->pieces[waiting->piece_count++] =
+            (tik_unknown){.key = *key, .piece = piece, .length = (uint32_t)length};
+    } else if (entry != NULL && entry->count & TIK_MEMO_EXPECTED) {
+        uint32_t number = entry->count & ~TIK_MEMO_EXPECTED;
+        if (length <= TIK_MEMO_SHORT || memcmp(waiting->pieces[number].piece, piece, length) == 0)
+            leave_hole(encoder, number, sink);
+        else /* another of the same hash */
+            count = tik_memo_work_out(memo, piece, length, out);
+    } else if (entry != NULL && (length <= TIK_MEMO_SHORT || tik_memo_is(memo, entry, piece))) {
+        count = entry->count - TIK_MEMO_SPILLED;
+        memcpy(out, tik_memo_spilled(memo, entry), count * sizeof *out);
+    } else {
+        count = tik_memo_work_out(memo, piece, length, out);
+        if (entry == NULL)
+            tik_memo_put(memo, set, key, piece, out, count);
+    }
+    if (sink->ids)
+        sink->ids->length += count;
+    sink->count += count;
+    if (waiting->piece_count == TIK_LEARN_MOST || waiting->hole_count == TIK_HOLES)
+        return settle(encoder, sink, error);
+    return TIK_OK;
+}
+
 /*
  * The ids of consecutive pieces that end at ends[0 .. count) after `text`; the first begins at `start`.
  * `room` bytes may be read from `text` on. `store` is a constant at each call.
@@ -155,6 +218,7 @@ static inline __attribute__((always_inline)) tik_status block(tik_encoder *encod
 {
     passage p;
     tik_memo *memo = &encoder->memo;
+    tik_memo_make_room(memo);
     /* Ids: at most one a byte of what is remembered; and an entry's are written whole. */
     size_t most = ends[count - 1] - start + TIK_MEMO_IDS;
     most -= find_sets(memo, &p, text, room, start, ends, count);
@@ -165,7 +229,6 @@ static inline __attribute__((always_inline)) tik_status block(tik_encoder *encod
     }
     uint32_t *out = store ? sink->ids->data + sink->ids->length : NULL;
     size_t total = 0;
-    bool ahead = false; /* what comes has been looked through */
     for (size_t i = 0; i < count; i++) {
         const tik_memo_entry *entry = tik_memo_find(memo, p.sets[i], &p.keys[i]);
         if (TIK_LIKELY(entry != NULL && entry->count <= TIK_MEMO_IDS)) {
@@ -174,32 +237,18 @@ static inline __attribute__((always_inline)) tik_status block(tik_encoder *encod
             total += entry->count;
             continue;
         }
-        const uint8_t *piece = text + (i ? ends[i - 1] : start);
-        size_t length = (size_t)(text + ends[i] - piece);
-        if (length > TIK_MEMO_LONGEST) {
-            if (store)
-                sink->ids->length += total;
-            sink->count += total;
-            total = 0;
-            tik_status status = long_piece(encoder, piece, length, sink, error);
-            if (status == TIK_OK && store)
-                status = tik_reserve_ids(sink->ids, most, error);
-            if (status != TIK_OK)
-                return status;
-            out = store ? sink->ids->data + sink->ids->length : NULL;
-        } else if (entry == NULL && !ahead) {
-            ahead = true;
-            learn_ahead(memo, &p, text, start, ends, i, count);
-            i--; /* look again */
-        } else if (entry != NULL && (length <= TIK_MEMO_SHORT || tik_memo_is(memo, entry, piece))) {
-            size_t got = entry->count - TIK_MEMO_SPILLED;
-            if (store)
-                memcpy(out + total, tik_memo_spilled(memo, entry), got * sizeof *out);
-            total += got;
-        } else {
-            uint32_t ids[TIK_MEMO_LONGEST];
-            total += tik_memo_work_out(memo, piece, length, store ? out + total : ids);
-        }
+        if (store)
+            sink->ids->length += total;
+        sink->count += total;
+        total = 0;
+        size_t at = i ? ends[i - 1] : start;
+        tik_status status =
+            other_piece(encoder, &p.keys[i], p.sets[i], text + at, ends[i] - at, sink, error);
+        if (status == TIK_OK && store)
+            status = tik_reserve_ids(sink->ids, most, error);
+        if (status != TIK_OK)
+            return status;
+        out = store ? sink->ids->data + sink->ids->length : NULL;
     }
     if (store)
         sink->ids->length += total;
@@ -287,8 +336,8 @@ static void note_last(tik_encoder *encoder, const uint32_t *ends, size_t count, 
     encoder->last_end = end;
 }
 
-tik_status tik_encoder_stretch(tik_encoder *encoder, const uint8_t *text, size_t length, size_t from, bool more,
-                               size_t base, tik_sink *sink, size_t *done, tik_error *error)
+static tik_status batches(tik_encoder *encoder, const uint8_t *text, size_t length, size_t from, bool more,
+                          size_t base, tik_sink *sink, size_t *done, tik_error *error)
 {
     const tik_encoding *encoding = encoder->encoding;
     uint32_t *ends = encoder->ends;
@@ -317,6 +366,14 @@ tik_status tik_encoder_stretch(tik_encoder *encoder, const uint8_t *text, size_t
         *done = from = end;
     }
     return TIK_OK;
+}
+
+tik_status tik_encoder_stretch(tik_encoder *encoder, const uint8_t *text, size_t length, size_t from, bool more,
+                               size_t base, tik_sink *sink, size_t *done, tik_error *error)
+{
+    tik_status status = batches(encoder, text, length, from, more, base, sink, done, error);
+    tik_status settled = settle(encoder, sink, status == TIK_OK ? error : NULL);
+    return status == TIK_OK ? settled : status;
 }
 
 /* All of a valid text: special tokens that are allowed, and the stretches between them. */

@@ -49,9 +49,9 @@ void tik_memo_free(tik_memo *memo)
 }
 
 /* A new entry takes a free place of its set, else that of the older one. */
-static void put(tik_memo *memo, const tik_memo_entry *entry)
+static void put(tik_memo *memo, size_t at, const tik_memo_entry *entry)
 {
-    tik_memo_entry *set = memo->entries + tik_memo_set(memo, &entry->key);
+    tik_memo_entry *set = memo->entries + at;
     memo->used++;
     if (set[0].key.high == 0)
         set[0] = *entry;
@@ -63,8 +63,10 @@ static void put(tik_memo *memo, const tik_memo_entry *entry)
     }
 }
 
-static void grow(tik_memo *memo)
+void tik_memo_make_room(tik_memo *memo)
 {
+    if (TIK_LIKELY(memo->used < memo->sets || memo->sets == SETS_MOST))
+        return;
     size_t sets = memo->sets * 4 > SETS_MOST ? SETS_MOST : memo->sets * 4;
     tik_memo_entry *old = memo->entries;
     size_t old_count = memo->sets * TIK_MEMO_WAYS;
@@ -79,7 +81,7 @@ static void grow(tik_memo *memo)
     memo->used = 0;
     for (size_t i = 0; i < old_count; i++)
         if (old[i].key.high != 0)
-            put(memo, &old[i]);
+            put(memo, tik_memo_set(memo, &old[i].key), &old[i]);
     free(old);
 }
 
@@ -120,33 +122,48 @@ size_t tik_memo_work_out(const tik_memo *memo, const uint8_t *piece, size_t leng
     return count;
 }
 
-void tik_memo_put(tik_memo *memo, const tik_memo_key *key, const uint8_t *piece, const uint32_t *ids, size_t count)
+/* Gives an entry its ids; false if there is no memory for them. */
+static bool fill(tik_memo *memo, tik_memo_entry *entry, const uint8_t *piece, const uint32_t *ids, size_t count)
 {
-    size_t length = tik_memo_length(key);
-    tik_memo_entry entry = {.key = *key, .count = (uint32_t)count};
-    if (memo->used >= memo->sets && memo->sets < SETS_MOST)
-        grow(memo);
-    if (tik_memo_find(memo, tik_memo_set(memo, key), key))
-        return;
-    if (length <= TIK_MEMO_SHORT && count <= TIK_MEMO_IDS)
-        memcpy(entry.ids, ids, count * sizeof *ids);
-    else {
-        size_t words = length > TIK_MEMO_SHORT ? (length + 3) / 4 : 0;
-        uint32_t *room = spill_room(memo, words + count);
-        if (!room)
-            return;
-        if (words)
-            memcpy(room, piece, length);
-        memcpy(room + words, ids, count * sizeof *ids);
-        entry.ids[0] = (uint32_t)(room - memo->spill);
-        entry.count |= TIK_MEMO_SPILLED;
+    size_t length = tik_memo_length(&entry->key);
+    entry->count = (uint32_t)count;
+    if (length <= TIK_MEMO_SHORT && count <= TIK_MEMO_IDS) {
+        for (size_t i = 0; i < count; i++)
+            entry->ids[i] = ids[i];
+        return true;
     }
-    put(memo, &entry);
+    size_t words = length > TIK_MEMO_SHORT ? (length + 3) / 4 : 0;
+    uint32_t *room = spill_room(memo, words + count);
+    if (!room)
+        return false;
+    if (words)
+        memcpy(room, piece, length);
+    memcpy(room + words, ids, count * sizeof *ids);
+    entry->ids[0] = (uint32_t)(room - memo->spill);
+    entry->count |= TIK_MEMO_SPILLED;
+    return true;
 }
 
-void tik_memo_learn(tik_memo *memo, const tik_memo_key *key, const uint8_t *piece)
+void tik_memo_expect(tik_memo *memo, size_t set, const tik_memo_key *key, uint32_t number)
 {
-    uint32_t ids[TIK_MEMO_LONGEST];
-    size_t count = tik_memo_work_out(memo, piece, tik_memo_length(key), ids);
-    tik_memo_put(memo, key, piece, ids, count);
+    tik_memo_entry entry = {.key = *key, .count = TIK_MEMO_EXPECTED | number};
+    put(memo, set, &entry);
+}
+
+void tik_memo_fill(tik_memo *memo, const tik_memo_key *key, const uint8_t *piece, const uint32_t *ids, size_t count)
+{
+    size_t set = tik_memo_set(memo, key);
+    const tik_memo_entry *found = tik_memo_find(memo, set, key);
+    if (!found || !(found->count & TIK_MEMO_EXPECTED))
+        return;
+    tik_memo_entry *entry = memo->entries + (found - memo->entries);
+    if (!fill(memo, entry, piece, ids, count))
+        memset(entry, 0, sizeof *entry);
+}
+
+void tik_memo_put(tik_memo *memo, size_t set, const tik_memo_key *key, const uint8_t *piece, const uint32_t *ids,
+                  size_t count)
+{
+    tik_memo_expect(memo, set, key, 0);
+    tik_memo_fill(memo, key, piece, ids, count);
 }

@@ -7,7 +7,7 @@
  *
  *     short.c     up to TIK_MERGE_SHORT bytes, in arrays on the stack
  *     long.c      any length in linear time, in overlapping windows; repeating text at memory speed
- *     many.c      many short pieces at once, taking turns
+ *     many.c      many short pieces at once, taking turns (turns.h, for each instruction set)
  *     memo.c      what pieces came to, remembered
  */
 #ifndef TIK_MERGE_H
@@ -62,6 +62,7 @@ typedef struct tik_memo_entry {
 } tik_memo_entry;
 
 #define TIK_MEMO_SPILLED 0x10000u
+#define TIK_MEMO_EXPECTED 0x20000u /* and a number of the caller's: what the piece comes to is not known yet */
 
 #define TIK_MEMO_WAYS 2 /* entries of a set: one cache line */
 
@@ -133,14 +134,39 @@ static inline bool tik_memo_is(const tik_memo *memo, const tik_memo_entry *entry
  */
 size_t tik_memo_work_out(const tik_memo *memo, const uint8_t *piece, size_t length, uint32_t *ids);
 
-/* Works a piece out and remembers it. Lack of memory only keeps the memo from growing. */
-void tik_memo_learn(tik_memo *memo, const tik_memo_key *key, const uint8_t *piece);
+/*
+ * Remembers what a piece comes to that the memo has not; `set` is where its key belongs. Lack of memory only
+ * keeps it from being remembered.
+ */
+void tik_memo_put(tik_memo *memo, size_t set, const tik_memo_key *key, const uint8_t *piece, const uint32_t *ids,
+                  size_t count);
 
-/* Learns up to TIK_LEARN_MOST short pieces at once. The memo may not have all of them afterwards. */
-#define TIK_LEARN_MOST 64
-void tik_memo_learn_many(tik_memo *memo, const tik_memo_key *keys, size_t count);
+/*
+ * For pieces that are learned together: makes an entry for one that the memo has not, with a number below
+ * 0x10000 by which the caller knows it if it is met again before it is known; and gives the entry its ids, if
+ * it is still there.
+ */
+void tik_memo_expect(tik_memo *memo, size_t set, const tik_memo_key *key, uint32_t number);
+void tik_memo_fill(tik_memo *memo, const tik_memo_key *key, const uint8_t *piece, const uint32_t *ids, size_t count);
 
-/* Remembers what a piece came to (`piece` is read for a long one only); does nothing if it is known. */
-void tik_memo_put(tik_memo *memo, const tik_memo_key *key, const uint8_t *piece, const uint32_t *ids, size_t count);
+/* Grows if it is time to: sets are others afterwards. Lack of memory only keeps the memo as it is. */
+void tik_memo_make_room(tik_memo *memo);
+
+/* ---- Merging many at once ------------------------------------------------------------------ */
+
+#define TIK_LEARN_MOST 64    /* pieces */
+#define TIK_LEARN_LONGEST 62 /* bytes of each */
+
+/* A piece, and what it comes to. */
+typedef struct tik_unknown {
+    tik_memo_key key;
+    const uint8_t *piece;
+    uint32_t length;
+    uint32_t first; /* its ids are ids[first, first + count) */
+    uint32_t count;
+} tik_unknown;
+
+/* Looks up or merges the pieces. `ids` has room for TIK_LEARN_MOST * TIK_LEARN_LONGEST. */
+void tik_learn(const tik_vocab *vocab, tik_unknown *pieces, size_t count, uint32_t *ids);
 
 #endif

@@ -113,19 +113,25 @@ static void expect_same(const char *way, const uint8_t *piece, size_t length, co
              (int)(length < 200 ? length : 200), (const char *)piece, length, count, wanted->length);
 }
 
-/* The ids that the memo holds or learns for a piece; through tik_memo_learn_many if it is short. */
+static tik_memo_key key_of(const uint8_t *piece, size_t length)
+{
+    uint64_t low;
+    uint64_t high;
+    if (length > TIK_MEMO_SHORT)
+        return tik_memo_long_key(piece, length);
+    tik_load_short(piece, length, &low, &high);
+    return tik_memo_short_key(low, high, length);
+}
+
+/* The ids that the memo holds for a piece, which it learns if it has not. */
 static size_t through_memo(tik_memo *memo, const uint8_t *piece, size_t length, uint32_t *ids)
 {
-    tik_memo_key key;
-    if (length <= TIK_MEMO_SHORT) {
-        uint64_t low;
-        uint64_t high;
-        tik_load_short(piece, length, &low, &high);
-        key = tik_memo_short_key(low, high, length);
-        tik_memo_learn_many(memo, &key, 1);
-    } else {
-        key = tik_memo_long_key(piece, length);
-        tik_memo_learn(memo, &key, piece);
+    tik_memo_key key = key_of(piece, length);
+    tik_memo_make_room(memo);
+    size_t set = tik_memo_set(memo, &key);
+    if (!tik_memo_find(memo, set, &key)) {
+        size_t found = tik_memo_work_out(memo, piece, length, ids);
+        tik_memo_put(memo, set, &key, piece, ids, found);
     }
     const tik_memo_entry *entry = tik_memo_find(memo, tik_memo_set(memo, &key), &key);
     assert_non_null(entry);
@@ -172,6 +178,47 @@ static void check(const tik_vocab *vocab, tik_memo *memo, const uint8_t *piece, 
     tik_ids_free(&got);
 }
 
+/* Pieces that are learned together, lengths mixed: each comes to what it comes to by the definition. */
+typedef struct piece_pool {
+    tik_unknown pieces[TIK_LEARN_MOST];
+    uint8_t bytes[TIK_LEARN_MOST][TIK_LEARN_LONGEST];
+    size_t count;
+    size_t wanted; /* learned when so many are there */
+} piece_pool;
+
+static void learn(const tik_vocab *vocab, piece_pool *pool)
+{
+    uint32_t ids[TIK_LEARN_MOST * TIK_LEARN_LONGEST];
+    tik_learn(vocab, pool->pieces, pool->count, ids);
+    for (size_t i = 0; i < pool->count; i++) {
+        const tik_unknown *piece = &pool->pieces[i];
+        tik_ids wanted = TIK_IDS_INIT;
+        uint32_t whole = tik_vocab_find(vocab, piece->piece, piece->length);
+        assert_int_equal(tik_merge_plain(vocab, piece->piece, piece->length, &wanted, NULL), TIK_OK);
+        if (whole != TIK_NONE) {
+            wanted.length = 1;
+            wanted.data[0] = whole;
+        }
+        for (size_t k = 0; k < wanted.length; k++)
+            wanted.data[k] = vocab->ranks[wanted.data[k]];
+        expect_same("many", piece->piece, piece->length, &wanted, ids + piece->first, piece->count);
+        tik_ids_free(&wanted);
+    }
+    pool->count = 0;
+    pool->wanted = 1 + random_below(TIK_LEARN_MOST);
+}
+
+static void add_to_pool(const tik_vocab *vocab, piece_pool *pool, const uint8_t *piece, size_t length)
+{
+    if (length > TIK_LEARN_LONGEST)
+        length = TIK_LEARN_LONGEST - random_below(3);
+    uint8_t *bytes = memcpy(pool->bytes[pool->count], piece, length);
+    pool->pieces[pool->count++] =
+        (tik_unknown){.key = key_of(bytes, length), .piece = bytes, .length = (uint32_t)length};
+    if (pool->count >= pool->wanted)
+        learn(vocab, pool);
+}
+
 /* Random vocabularies: extra tokens, letters, longest token, whether ranks are shuffled,
  * whether they have gaps, whether over characters of several bytes. */
 static const struct {
@@ -200,6 +247,7 @@ static void test_random_tables(void **unused)
                                 tables[t].wide);
             tik_memo memo;
             assert_int_equal(tik_memo_init(&memo, &m.vocab, NULL), TIK_OK);
+            piece_pool pool = {.wanted = TIK_LEARN_MOST};
             for (int texts = 0; texts < 400; texts++) {
                 uint8_t piece[1500];
                 size_t length = 1 + random_below(texts % 40 == 0 ? 1500 : texts % 4 == 0 ? 120 : 20);
@@ -210,7 +258,9 @@ static void test_random_tables(void **unused)
                 for (size_t i = period; i < length; i++)
                     piece[i] = piece[i - period];
                 check(&m.vocab, &memo, piece, length);
+                add_to_pool(&m.vocab, &pool, piece, length);
             }
+            learn(&m.vocab, &pool);
             tik_memo_free(&memo);
             free_vocab(&m);
         }
@@ -263,6 +313,7 @@ static void test_embedded(void **unused)
             continue;
         assert_int_equal(tik_vocab_attach(tables_of, size, &vocab, NULL), TIK_OK);
         assert_int_equal(tik_memo_init(&memo, &vocab, NULL), TIK_OK);
+        piece_pool pool = {.wanted = TIK_LEARN_MOST};
         for (int texts = 0; texts < 6000; texts++) {
             uint8_t piece[600];
             size_t length = 0;
@@ -281,9 +332,12 @@ static void test_embedded(void **unused)
                     length += more;
                 }
             }
-            if (length)
+            if (length) {
                 check(&vocab, &memo, piece, length);
+                add_to_pool(&vocab, &pool, piece, length);
+            }
         }
+        learn(&vocab, &pool);
         tik_memo_free(&memo);
     }
 }

@@ -1,0 +1,220 @@
+/*
+ * The turns of many.c. Included once for each instruction set, by a file that defines before
+ *
+ *     TURNS_TARGET          the attribute of functions that use it
+ *     TURNS_RUN             the name of what is defined here
+ *     set_key, least_key    one key written; the least of 16 or 64: see many.c for the plain ones
+ *     pair_entry            the entry of a bucket whose upper bits are the key, 0 if there is none
+ *
+ * Places are counted from 1. At place 0 and at the end there is a part that makes no pair with any other,
+ * so that the first and the last part need no case of their own. `groups` is a constant at each call: a
+ * piece has 16 places for each.
+ */
+#define INLINE static inline __attribute__((always_inline))
+
+/* What follows is the same for all that include this: a piece on its way. */
+typedef struct job {
+    uint64_t begins;       /* a bit for each place where a part begins */
+    uint64_t asked;        /* at the beginning: places whose pair is being looked up, its bucket in place of the key */
+    uint32_t place;        /* of the part that the last turn made; its pairs are being looked up */
+    uint32_t left_bucket;  /* of it and the part before */
+    uint32_t right_bucket; /* of it and the part behind */
+    uint32_t unknown;      /* which of the pieces it is */
+} job;
+
+#define NO_TOKEN 0x1FFFFFu
+
+INLINE uint32_t place_bits(size_t groups)
+{
+    return groups == 1 ? 4 : 6;
+}
+
+/* This and greater: nothing. */
+INLINE uint32_t no_key(size_t groups)
+{
+    return TIK_NONE << place_bits(groups);
+}
+
+INLINE uint32_t next_begin(uint64_t begins, uint32_t place)
+{
+    return (uint32_t)__builtin_ctzll(begins & ~((UINT64_C(2) << place) - 1));
+}
+
+INLINE uint32_t begin_before(uint64_t begins, uint32_t place)
+{
+    return 63 - (uint32_t)__builtin_clzll(begins & ((UINT64_C(1) << place) - 1));
+}
+
+INLINE uint32_t ask(const tik_vocab *vocab, uint32_t left, uint32_t right)
+{
+    uint32_t bucket = tik_vocab_bucket(vocab, left, right);
+    __builtin_prefetch(vocab->pair_buckets + (size_t)bucket * TIK_BUCKET);
+    return bucket;
+}
+
+/* As tik_vocab_pair_in. */
+TURNS_TARGET INLINE uint32_t pair_in(const tik_vocab *vocab, uint32_t left, uint32_t right, uint32_t bucket)
+{
+    uint64_t key = (uint64_t)left << 21 | right;
+    for (;;) {
+        const uint64_t *entries = vocab->pair_buckets + (size_t)bucket * TIK_BUCKET;
+        uint64_t found = pair_entry(entries, key);
+        if (TIK_LIKELY(!((found == 0) & (entries[TIK_BUCKET - 1] != 0))))
+            return (uint32_t)(found & 0x1FFFFF) - 1; /* TIK_NONE if none was found */
+        bucket = (bucket + 1) & ((UINT32_C(1) << (64 - vocab->pair_shift)) - 1);
+    }
+}
+
+/* Does the least merge and asks for the pairs of what it made; false if nothing merges. */
+TURNS_TARGET INLINE bool merge_least(job *j, uint32_t *keys, uint32_t *tokens, size_t groups, const tik_vocab *vocab)
+{
+    uint32_t least = least_key(keys, groups);
+    if (least >= no_key(groups))
+        return false;
+    uint32_t place = least & ((1u << place_bits(groups)) - 1);
+    uint32_t merged = least >> place_bits(groups);
+    uint32_t gone = next_begin(j->begins, place);
+    j->begins &= ~(UINT64_C(1) << gone);
+    tokens[place] = merged;
+    set_key(keys, groups, gone, no_key(groups));
+    j->place = place;
+    j->right_bucket = ask(vocab, merged, tokens[next_begin(j->begins, place)]);
+    j->left_bucket = ask(vocab, tokens[begin_before(j->begins, place)], merged);
+    return true;
+}
+
+/* One turn: reads what was asked for, and merges. */
+TURNS_TARGET INLINE bool turn(job *j, uint32_t *keys, uint32_t *tokens, size_t groups, const tik_vocab *vocab)
+{
+    uint32_t place = j->place;
+    uint32_t before = begin_before(j->begins, place);
+    uint32_t after = next_begin(j->begins, place);
+    uint32_t token = tokens[place];
+    uint32_t right = pair_in(vocab, token, tokens[after], j->right_bucket);
+    uint32_t left = pair_in(vocab, tokens[before], token, j->left_bucket);
+    set_key(keys, groups, place, right << place_bits(groups) | place);
+    set_key(keys, groups, before, left << place_bits(groups) | before);
+    return merge_least(j, keys, tokens, groups, vocab);
+}
+
+/* A piece of ASCII, at most 15 bytes: every step is done for all places, so that no branch depends on its length. */
+INLINE void begin_ascii(job *j, uint32_t *keys, uint32_t *tokens, const tik_unknown *piece, const tik_vocab *vocab)
+{
+    uint8_t bytes[16];
+    tik_store64(bytes, piece->key.low);
+    tik_store64(bytes + 8, piece->key.high);
+    bytes[15] = 0;
+    keys[0] = no_key(1);
+    tokens[0] = NO_TOKEN;
+    for (uint32_t i = 0; i < TIK_MEMO_SHORT; i++) {
+        uint32_t merged = vocab->byte_pairs[bytes[i] << 8 | bytes[i + 1]];
+        tokens[i + 1] = vocab->byte_index[bytes[i]];
+        keys[i + 1] = (i + 1 < piece->length ? merged << place_bits(1) : no_key(1)) | (i + 1);
+    }
+    tokens[piece->length + 1] = NO_TOKEN;
+    j->begins = (UINT64_C(4) << piece->length) - 1;
+    j->asked = 0;
+}
+
+/* Any piece: solid characters begin whole. Asks for the pairs that are not of two bytes. */
+INLINE void begin(job *j, uint32_t *keys, uint32_t *tokens, size_t groups, const tik_unknown *piece,
+                  const tik_vocab *vocab)
+{
+    const uint8_t *bytes = piece->piece;
+    size_t length = piece->length;
+    for (size_t i = 0; i < 16 * groups; i++)
+        keys[i] = no_key(groups);
+    tokens[0] = tokens[length + 1] = NO_TOKEN;
+    j->begins = 1 | UINT64_C(2) << length;
+    j->asked = 0;
+    uint32_t last = 0; /* place of the part before; none yet */
+    for (size_t i = 0; i < length;) {
+        size_t size = 1;
+        uint32_t token = bytes[i] < 0x80 ? TIK_NONE : tik_vocab_solid(vocab, bytes, length, i, &size);
+        if (token == TIK_NONE) {
+            token = vocab->byte_index[bytes[i]];
+            size = 1;
+        }
+        uint32_t place = (uint32_t)i + 1;
+        j->begins |= UINT64_C(1) << place;
+        tokens[place] = token;
+        if (last != 0) {
+            if (size == 1 && place - last == 1)
+                keys[last] = vocab->byte_pairs[bytes[i - 1] << 8 | bytes[i]] << place_bits(groups) | last;
+            else {
+                keys[last] = ask(vocab, tokens[last], token);
+                j->asked |= UINT64_C(1) << last;
+            }
+        }
+        last = place;
+        i += size;
+    }
+}
+
+/* Reads the pairs that were asked for at the beginning. */
+TURNS_TARGET INLINE void answer(job *j, uint32_t *keys, const uint32_t *tokens, size_t groups, const tik_vocab *vocab)
+{
+    for (uint64_t asked = j->asked; asked != 0; asked &= asked - 1) {
+        uint32_t place = (uint32_t)__builtin_ctzll(asked);
+        uint32_t merged = pair_in(vocab, tokens[place], tokens[next_begin(j->begins, place)], keys[place]);
+        keys[place] = merged << place_bits(groups) | place;
+    }
+}
+
+/* The keys and the tokens of job i. */
+#define KEYS(i) (all_keys + (i) * 16 * groups)
+#define TOKENS(i) (all_tokens + (i) * (16 * groups + 1))
+
+INLINE void finish(const job *j, const uint32_t *tokens, tik_unknown *pieces, uint32_t *ids, size_t *used)
+{
+    tik_unknown *piece = &pieces[j->unknown];
+    piece->first = (uint32_t)*used;
+    for (uint32_t place = 1; place <= piece->length; place = next_begin(j->begins, place))
+        ids[(*used)++] = tokens[place];
+    piece->count = (uint32_t)*used - piece->first;
+}
+
+/* The pieces that `which` names, at most TIK_LEARN_MOST, of 64 places TIK_LEARN_WIDE. Their ids are appended to `ids`. */
+TURNS_TARGET INLINE void run(const tik_vocab *vocab, tik_unknown *pieces, const uint8_t *which, size_t count,
+                             size_t groups, uint32_t *ids, size_t *used)
+{
+    job jobs[TIK_LEARN_MOST];
+    _Alignas(64) uint32_t all_keys[TIK_LEARN_WIDE * 64];
+    uint32_t all_tokens[TIK_LEARN_WIDE * 65];
+    uint8_t active[TIK_LEARN_MOST];
+    size_t left = 0;
+    for (size_t i = 0; i < count; i++) {
+        const tik_unknown *piece = &pieces[which[i]];
+        jobs[i].unknown = which[i];
+        if (groups == 1 && ((piece->key.low | piece->key.high << 8) & UINT64_C(0x8080808080808080)) == 0)
+            begin_ascii(&jobs[i], KEYS(i), TOKENS(i), piece, vocab);
+        else
+            begin(&jobs[i], KEYS(i), TOKENS(i), groups, piece, vocab);
+    }
+    for (size_t i = 0; i < count; i++)
+        answer(&jobs[i], KEYS(i), TOKENS(i), groups, vocab);
+    for (size_t i = 0; i < count; i++)
+        if (merge_least(&jobs[i], KEYS(i), TOKENS(i), groups, vocab))
+            active[left++] = (uint8_t)i;
+        else
+            finish(&jobs[i], TOKENS(i), pieces, ids, used);
+    while (left > 0)
+        for (size_t k = 0; k < left;) {
+            size_t i = active[k];
+            if (turn(&jobs[i], KEYS(i), TOKENS(i), groups, vocab))
+                k++;
+            else {
+                finish(&jobs[i], TOKENS(i), pieces, ids, used);
+                active[k] = active[--left];
+            }
+        }
+}
+
+TURNS_TARGET void TURNS_RUN(const tik_vocab *vocab, tik_unknown *pieces, const uint8_t *which, size_t count, bool wide,
+                            uint32_t *ids, size_t *used)
+{
+    if (wide)
+        run(vocab, pieces, which, count, 4, ids, used);
+    else
+        run(vocab, pieces, which, count, 1, ids, used);
+}
