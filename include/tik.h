@@ -97,6 +97,12 @@ typedef struct tik_bytes {
 #define TIK_BYTES_INIT { 0, 0, 0 }
 TIK_API void tik_bytes_free(tik_bytes *bytes);
 
+/*
+ * Appends `text` with each bad sequence of UTF-8 replaced by U+FFFD, as Python's errors="replace" does: for
+ * functions that take only UTF-8. TIK_ERROR_MEMORY.
+ */
+TIK_API tik_status tik_replace_invalid(const char *text, size_t length, tik_bytes *bytes, tik_error *error);
+
 /* ---- Opening an encoding ------------------------------------------------------------------- */
 
 typedef struct tik_encoding tik_encoding;
@@ -408,7 +414,7 @@ typedef struct tik_cut_options {
     tik_boundary at;            /* cut there, or at the next finer kind of place if there is none */
     bool graphemes;             /* never inside an extended grapheme cluster (Unicode 16.0) */
     const tik_options *special; /* the special tokens of the text; NULL: ordinary text. No token is cut.
-                                   Of the other fields none is used. */
+                                   Of the other fields a chunker uses replace_invalid. */
 } tik_cut_options;
 #define TIK_CUT_OPTIONS_INIT { sizeof(tik_cut_options), TIK_AT_CHARACTER, false, 0 }
 
@@ -453,7 +459,10 @@ TIK_API tik_status tik_chunker_new(const tik_encoding *encoding, size_t limit, s
                                    const tik_cut_options *options, tik_chunker **chunker, tik_error *error);
 TIK_API void tik_chunker_free(tik_chunker *chunker);
 
-/* Takes the next slice, cut anywhere. TIK_ERROR_UTF8, TIK_ERROR_MEMORY. */
+/*
+ * Takes the next slice, cut anywhere. TIK_ERROR_UTF8, TIK_ERROR_MEMORY. With replace_invalid bad UTF-8 becomes
+ * U+FFFD, and offsets are those of the text with it.
+ */
 TIK_API tik_status tik_chunker_feed(tik_chunker *chunker, const char *slice, size_t length, tik_error *error);
 
 /* Says that the text is complete. TIK_ERROR_UTF8 if it ends within a character. */

@@ -63,6 +63,12 @@ size_t tik_utf8_valid_prefix(const uint8_t *text, size_t length);
  */
 tik_status tik_utf8_replace(const uint8_t *text, size_t length, tik_bytes *out, tik_error *error);
 
+/*
+ * For a text that comes in slices into `buffer`, which is valid up to `*valid`: replaces what is bad after it, in
+ * the buffer, and moves `*valid` on. If there is `more` to come, an unfinished character at the end waits.
+ */
+tik_status tik_utf8_repair(tik_bytes *buffer, size_t *valid, bool more, tik_error *error);
+
 /* Length in bytes of the ill-formed sequence at the start of `text` (1 to 3): what one U+FFFD stands for. */
 size_t tik_utf8_bad_length(const uint8_t *text, size_t length);
 

@@ -123,6 +123,39 @@ tik_status tik_utf8_replace(const uint8_t *text, size_t length, tik_bytes *out, 
     return TIK_OK;
 }
 
+tik_status tik_utf8_repair(tik_bytes *buffer, size_t *valid, bool more, tik_error *error)
+{
+    const uint8_t *text = (const uint8_t *)buffer->data;
+    size_t length = buffer->length;
+    size_t waits = 0;
+    for (size_t back = more ? 1 : 4; back < 4 && back <= length - *valid; back++)
+        if (tik_utf8_may_finish(text + length - back, back)) {
+            waits = back;
+            break;
+        }
+    tik_bytes good = TIK_BYTES_INIT;
+    tik_status status = tik_utf8_replace(text + *valid, length - waits - *valid, &good, error);
+    size_t replaced = good.length;
+    if (status == TIK_OK)
+        status = tik_bytes_append(&good, text + length - waits, waits, error);
+    if (status == TIK_OK) {
+        buffer->length = *valid;
+        status = tik_bytes_append(buffer, good.data, good.length, error);
+        *valid += replaced;
+    }
+    tik_bytes_free(&good);
+    return status;
+}
+
+tik_status tik_replace_invalid(const char *text, size_t length, tik_bytes *bytes, tik_error *error)
+{
+    size_t before = bytes->length;
+    tik_status status = tik_utf8_replace((const uint8_t *)text, length, bytes, error);
+    if (status != TIK_OK)
+        bytes->length = before;
+    return status;
+}
+
 size_t tik_utf8_encode(uint32_t code_point, uint8_t out[4])
 {
     if (code_point < 0x80) {

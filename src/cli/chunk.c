@@ -13,7 +13,7 @@ static const cli_option options[] = {
     {NUL, "null", NULL, "plain chunks with a zero byte between them instead of newlines"},
     {CLI_JSON, "json", NULL, "the same as --format jsonl"},
     CLI_OPTIONS_ENCODING,
-    CLI_OPTION_SPECIAL,
+    CLI_OPTIONS_TEXT,
     CLI_OPTIONS_FILES,
     CLI_OPTIONS_END,
 };

@@ -55,8 +55,7 @@ enum {
         {'m', "model", "MODEL", "the encoding of this model"},                                              \
         {CLI_MANIFEST, "manifest", "FILE", "the encoding that this manifest file describes"}
 #define CLI_OPTIONS_TEXT                                                                                    \
-    CLI_OPTION_SPECIAL,                                                                                     \
-        {CLI_INVALID, "invalid", "reject|replace", "bytes that are not UTF-8: refused (default) or U+FFFD"}
+    CLI_OPTION_SPECIAL, CLI_OPTION_INVALID
 #define CLI_OPTIONS_FILES                                                                                   \
     {'r', "recursive", NULL, "the files in folders, and in theirs; binary ones and .git are left out"},     \
         {CLI_INCLUDE, "include", "GLOB", "with -r, only files whose name or path matches; can be repeated"}, \
@@ -69,6 +68,8 @@ enum {
 #define CLI_OPTION_SPECIAL                                                                                  \
     {CLI_SPECIAL, "special", "text|reject|all|NAME,...",                                                    \
      "special tokens written in the text: ordinary text (default), refused, all or the named ones taken"}
+#define CLI_OPTION_INVALID                                                                                  \
+    {CLI_INVALID, "invalid", "reject|replace", "bytes that are not UTF-8: refused (default) or U+FFFD"}
 #define CLI_OPTION_PRICES {CLI_PRICES, "prices", "FILE", "windows and prices from this list (see docs/prices.md)"}
 #define CLI_OPTION_JSON {CLI_JSON, "json", NULL, "the result as JSON"}
 #define CLI_OPTION_THREADS {'j', "threads", "N", "threads to use; all cores if not given"}
@@ -237,6 +238,8 @@ typedef struct cli_source {
     size_t given;    /* whole: how much cli_source_next gave out */
     char *buffer;    /* owned */
     void *map;       /* owned */
+    size_t mapped;
+    tik_bytes mended; /* owned */
     bool failed;     /* reading failed, and `reason` says why */
     char reason[96];
 } cli_source;
@@ -256,6 +259,9 @@ bool cli_looks_binary(const char *data, size_t length);
 
 /* All of an input in memory; false with the message out (cli_blame). Release with cli_source_close. */
 bool cli_read_whole(cli_call *call, cli_source *source, const char *name);
+
+/* The same, and with --invalid replace U+FFFD in the place of what is not UTF-8: places are then this text's. */
+bool cli_read_text(cli_call *call, cli_source *source, const char *name);
 
 /* ---- Reading ids --------------------------------------------------------------------------- */
 

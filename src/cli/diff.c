@@ -9,7 +9,7 @@ static const cli_option options[] = {
     {'m', "model", "MODEL", "the encoding of this model"},
     {CLI_MANIFEST, "manifest", "FILE", "the encoding that this manifest file describes"},
     CLI_OPTION_JSON,
-    CLI_OPTION_SPECIAL,
+    CLI_OPTIONS_TEXT,
     CLI_OPTIONS_END,
 };
 
@@ -40,7 +40,7 @@ static size_t offset_of(const diff_side *side, size_t index)
 static bool prepare(cli_call *call, diff_side *side)
 {
     tik_error error;
-    side->opened = cli_read_whole(call, &side->source, side->name);
+    side->opened = cli_read_text(call, &side->source, side->name);
     if (!side->opened)
         return false;
     if (tik_encode_offsets(side->encoding, side->source.data, side->source.length, &call->options, &side->ids,

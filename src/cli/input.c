@@ -60,6 +60,7 @@ static bool map(cli_source *source, size_t size)
     if (address == MAP_FAILED)
         return false;
     source->map = address;
+    source->mapped = size;
     source->data = address;
     source->length = size;
     source->whole = true;
@@ -140,8 +141,9 @@ bool cli_source_next(cli_source *source, const char **slice, size_t *length)
 void cli_source_close(cli_source *source)
 {
     free(source->buffer);
+    tik_bytes_free(&source->mended);
     if (source->map)
-        munmap(source->map, source->length);
+        munmap(source->map, source->mapped);
     if (source->descriptor > STDIN_FILENO)
         close(source->descriptor);
     *source = (cli_source){.descriptor = -1};
@@ -152,6 +154,23 @@ bool cli_read_whole(cli_call *call, cli_source *source, const char *name)
     if (cli_source_open(source, name) && (source->whole || read_all(source, PIPE_SLICE)))
         return true;
     cli_blame(call, name, "%s", source->reason);
+    cli_source_close(source);
+    return false;
+}
+
+bool cli_read_text(cli_call *call, cli_source *source, const char *name)
+{
+    if (!cli_read_whole(call, source, name))
+        return false;
+    if (!call->options.replace_invalid)
+        return true;
+    tik_error error;
+    if (tik_replace_invalid(source->data, source->length, &source->mended, &error) == TIK_OK) {
+        source->data = source->mended.data ? source->mended.data : "";
+        source->length = source->mended.length;
+        return true;
+    }
+    cli_blame(call, name, "%s", error.message);
     cli_source_close(source);
     return false;
 }

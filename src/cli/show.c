@@ -12,7 +12,7 @@ static const cli_option options[] = {
     {HTML, "html", NULL, "one HTML page that needs nothing else; hovering over a token shows its id and bytes"},
     {COLOUR, "color", "auto|always|never", "colours; by itself only on a terminal, and not if NO_COLOR is set"},
     CLI_OPTIONS_ENCODING,
-    CLI_OPTION_SPECIAL,
+    CLI_OPTIONS_TEXT,
     CLI_OPTIONS_END,
 };
 
@@ -181,7 +181,7 @@ static void show(cli_call *call, const tik_encoding *encoding, const char *name,
 {
     cli_source source;
     tik_error error;
-    if (!cli_read_whole(call, &source, name))
+    if (!cli_read_text(call, &source, name))
         return;
     show_text text = {name, encoding, source.data, source.length, TIK_IDS_INIT, TIK_SIZES_INIT, with_ids};
     if (tik_encode_offsets(encoding, text.data, text.length, &call->options, &text.ids, &text.offsets, &error) !=

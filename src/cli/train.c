@@ -50,7 +50,7 @@ static const cli_option options[] = {
     {CONTINUE, "continue", NULL, "go on from FILE.state, with the same options and without the texts"},
     CLI_OPTION_JSON,
     CLI_OPTIONS_FILES,
-    {CLI_INVALID, "invalid", "reject|replace", "bytes that are not UTF-8: refused (default) or U+FFFD"},
+    CLI_OPTION_INVALID,
     CLI_OPTION_THREADS,
     CLI_OPTIONS_END,
 };

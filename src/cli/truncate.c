@@ -10,7 +10,7 @@ static const cli_option options[] = {
     {FROM, "from", "start|end", "keep the beginning (default) or the end"},
     CLI_OPTIONS_CUT,
     CLI_OPTIONS_ENCODING,
-    CLI_OPTION_SPECIAL,
+    CLI_OPTIONS_TEXT,
     {CLI_JSON, "json", NULL, "text, tokens, start and end (byte offsets) as JSON"},
     CLI_OPTIONS_END,
 };
@@ -81,7 +81,7 @@ static void truncate_input(cli_call *call, const tik_encoding *encoding, const t
     tik_error error;
     tik_status status = TIK_OK;
     if (wish->keep == TIK_KEEP_END) {
-        if (!cli_read_whole(call, &source, name))
+        if (!cli_read_text(call, &source, name))
             return;
         status = keep_end(call, encoding, wish->tokens, &source, &error);
     } else if (!cli_source_open(&source, name)) {

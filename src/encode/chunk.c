@@ -20,6 +20,7 @@ struct tik_chunker {
     size_t characters;     /* characters of the whole text before `begin` */
     size_t tried;          /* length of `valid` when the last try to find a chunk wanted more; 0: none */
     tik_counted counted;   /* from `begin` on */
+    bool replace; /* bad UTF-8 by U+FFFD */
     bool complete;
 };
 
@@ -42,6 +43,7 @@ tik_status tik_chunker_new(const tik_encoding *encoding, size_t limit, size_t ov
         tik_chunker_free(made);
         return status;
     }
+    made->replace = options && options->special && options->special->replace_invalid;
     *chunker = made;
     return TIK_OK;
 }
@@ -80,7 +82,11 @@ static tik_status validate(tik_chunker *chunker, tik_error *error)
     if (good == length)
         return TIK_OK;
     bool may_go_on = !chunker->complete && tik_utf8_bad_length(rest + good, length - good) == length - good;
-    return may_go_on ? TIK_OK : tik_fail_utf8(error, rest[good], chunker->before + chunker->valid);
+    if (may_go_on)
+        return TIK_OK;
+    if (chunker->replace)
+        return tik_utf8_repair(&chunker->text, &chunker->valid, !chunker->complete, error);
+    return tik_fail_utf8(error, rest[good], chunker->before + chunker->valid);
 }
 
 tik_status tik_chunker_feed(tik_chunker *chunker, const char *slice, size_t length, tik_error *error)

@@ -72,25 +72,7 @@ static tik_status validate(tik_stream *stream, bool more, tik_error *error)
         return TIK_OK;
     if (!stream->policy.replace_invalid)
         return tik_fail_utf8(error, text_of(stream)[stream->valid], stream->taken - (length - stream->valid));
-
-    size_t waits = 0;
-    for (size_t back = more ? 1 : 4; back < 4 && back <= length - stream->valid; back++)
-        if (tik_utf8_may_finish(text_of(stream) + length - back, back)) {
-            waits = back;
-            break;
-        }
-    tik_bytes good = TIK_BYTES_INIT;
-    tik_status status = tik_utf8_replace(text_of(stream) + stream->valid, length - waits - stream->valid, &good, error);
-    size_t replaced = good.length;
-    if (status == TIK_OK)
-        status = tik_bytes_append(&good, text_of(stream) + length - waits, waits, error);
-    if (status == TIK_OK) {
-        stream->buffer.length = stream->valid;
-        status = tik_bytes_append(&stream->buffer, good.data, good.length, error);
-        stream->valid += replaced;
-    }
-    tik_bytes_free(&good);
-    return status;
+    return tik_utf8_repair(&stream->buffer, &stream->valid, more, error);
 }
 
 /* Up to where special tokens are decided: all that begin before it are whole. */

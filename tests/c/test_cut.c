@@ -345,11 +345,51 @@ static void test_special(void **state)
     tik_close(encoding);
 }
 
+/* A chunker replaces what is not UTF-8 if it is asked to, in slices of any size. */
+static void test_replaced(void **state)
+{
+    (void)state;
+    static const char text[] = "a\xFF\xE2\x82z\xF0\x9F\x9A\x80\xC3";
+    static const char good[] = "a\uFFFD\uFFFDz\U0001F680\uFFFD";
+    tik_options special = TIK_OPTIONS_ORDINARY;
+    tik_cut_options options = TIK_CUT_OPTIONS_INIT;
+    tik_encoding *encoding;
+    special.replace_invalid = true;
+    options.special = &special;
+    assert_int_equal(tik_open("cl100k_base", &encoding, NULL), TIK_OK);
+    for (size_t step = 1; step <= sizeof text; step++) {
+        tik_chunker *chunker;
+        tik_chunk chunk;
+        bool found = true;
+        size_t end = 0;
+        assert_int_equal(tik_chunker_new(encoding, 3, 0, &options, &chunker, NULL), TIK_OK);
+        for (size_t at = 0; at < sizeof text - 1; at += step) {
+            size_t length = sizeof text - 1 - at < step ? sizeof text - 1 - at : step;
+            assert_int_equal(tik_chunker_feed(chunker, text + at, length, NULL), TIK_OK);
+        }
+        assert_int_equal(tik_chunker_finish(chunker, NULL), TIK_OK);
+        while (tik_chunker_next(chunker, &chunk, &found, NULL) == TIK_OK && found) {
+            assert_int_equal(chunk.start, end);
+            end = chunk.end;
+            assert_memory_equal(chunk.text, good + chunk.start, chunk.length);
+        }
+        assert_int_equal(end, sizeof good - 1);
+        tik_chunker_free(chunker);
+    }
+    tik_bytes bytes = TIK_BYTES_INIT;
+    assert_int_equal(tik_replace_invalid(text, sizeof text - 1, &bytes, NULL), TIK_OK);
+    assert_int_equal(bytes.length, sizeof good - 1);
+    assert_memory_equal(bytes.data, good, bytes.length);
+    tik_bytes_free(&bytes);
+    tik_close(encoding);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_longest),     cmocka_unit_test(test_chunks), cmocka_unit_test(test_long_pieces),
         cmocka_unit_test(test_boundaries),  cmocka_unit_test(test_errors), cmocka_unit_test(test_special),
+        cmocka_unit_test(test_replaced),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -205,6 +205,28 @@ def test_where_two_encodings_part(tik, tmp_path):
     assert sides[0].startswith("cl100k_base: ") and sides[1].startswith("o200k_base: ")
 
 
+# ---- --invalid ---------------------------------------------------------------------------------
+
+BAD = [b"\xff", b"a\xffb\xe2\x82", b"caf\xc3", b"\xf0\x9f\x9ax\xed\xa0\x80", b"ok\xc0\xafok" * 300000]
+
+
+@pytest.mark.parametrize("data", BAD, ids=lambda data: repr(data[:12]))
+@pytest.mark.parametrize("command", [("chunk", "-n", "999"), ("truncate", "-n", "999"), ("show",), ("diff", "-"),
+                                     ("truncate", "-n", "999", "--from", "end")], ids=" ".join)
+def test_bytes_that_are_not_utf8(tik, tmp_path, command, data):
+    """Refused, or replaced as Python does: the output is then that of the replaced text."""
+    (tmp_path / "good").write_bytes(data.decode(errors="replace").encode())
+    (tmp_path / "bad").write_bytes(data)
+    refused = tik(*command, "bad", cwd=tmp_path)
+    assert refused.returncode == 2 and b"not UTF-8" in refused.stderr
+    wanted = tik(*command, "good", cwd=tmp_path)
+    given = tik(*command, "--invalid", "replace", "bad", cwd=tmp_path)
+    assert (given.returncode, given.stderr) == (wanted.returncode, b"")
+    assert given.stdout.replace(b"bad:", b"good:") == wanted.stdout
+    if "-" not in command:
+        assert tik(*command, "--invalid", "replace", input=data).stdout == wanted.stdout
+
+
 # ---- show --------------------------------------------------------------------------------------
 
 
