@@ -215,7 +215,8 @@ typedef struct tik_options {
     const char *const *disallowed_list;
     size_t disallowed_count;
     bool replace_invalid;     /* bad UTF-8 becomes U+FFFD, as Python's errors="replace"; else refused */
-    unsigned threads;         /* for batches and large texts: 0 or 1 one thread, TIK_ALL_THREADS all cores */
+    unsigned threads;         /* for batches, and texts and slices of 1 MiB and more: 0 or 1 one thread,
+                                 TIK_ALL_THREADS all cores; the result is the same */
     size_t limit;             /* counting stops once it is known to be passed; 0 for no limit */
 } tik_options;
 
@@ -338,7 +339,9 @@ TIK_API tik_status tik_count_batch(const tik_encoding *encoding, const tik_text 
 
 /*
  * A text that comes in slices, cut anywhere, inside characters too: the ids are those of the whole text.
- * Memory is bounded by the longest stretch without a certain boundary.
+ * Memory is bounded by the longest stretch without a certain boundary. With `threads` in the options, slices
+ * of 1 MiB and more are encoded on several threads, 2 MiB for each at a time. The fault reported is the
+ * first in the text, wherever the slices are cut.
  */
 typedef struct tik_stream tik_stream;
 
@@ -376,7 +379,10 @@ typedef enum tik_decoding {
 TIK_API tik_status tik_decode(const tik_encoding *encoding, const uint32_t *ids, size_t count, tik_decoding mode,
                               tik_bytes *bytes, tik_error *error);
 
-/* Many at once: the bytes of list k are bytes[starts[k] .. starts[k+1]). ids and list k as in tik_encode_batch. */
+/*
+ * Many at once, on `threads` threads (as in tik_options): the bytes of list k are bytes[starts[k] ..
+ * starts[k+1]). ids and list k, and failures, as in tik_encode_batch.
+ */
 TIK_API tik_status tik_decode_batch(const tik_encoding *encoding, const uint32_t *ids, const size_t *id_starts,
                                     size_t count, tik_decoding mode, unsigned threads, tik_bytes *bytes,
                                     tik_sizes *starts, tik_error *error);

@@ -45,6 +45,7 @@ tik_status tik_bytes_append(tik_bytes *bytes, const void *data, size_t length, t
 
 /* Room for `more` elements in a growable result. */
 tik_status tik_reserve_ids(tik_ids *ids, size_t more, tik_error *error);
+tik_status tik_reserve_bytes(tik_bytes *bytes, size_t more, tik_error *error);
 tik_status tik_reserve_sizes(tik_sizes *sizes, size_t more, tik_error *error);
 
 /* Appends formatted text. */

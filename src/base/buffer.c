@@ -74,6 +74,16 @@ tik_status tik_reserve_ids(tik_ids *ids, size_t more, tik_error *error)
     return status;
 }
 
+tik_status tik_reserve_bytes(tik_bytes *bytes, size_t more, tik_error *error)
+{
+    void *data = bytes->data;
+    if (more > SIZE_MAX - bytes->length)
+        return tik_fail_memory(error, SIZE_MAX);
+    tik_status status = tik_grow(&data, &bytes->capacity, bytes->length + more, 1, error);
+    bytes->data = data;
+    return status;
+}
+
 tik_status tik_reserve_sizes(tik_sizes *sizes, size_t more, tik_error *error)
 {
     void *data = sizes->data;

@@ -7,16 +7,6 @@
 #define COPY 16
 _Static_assert(COPY <= TIK_VOCAB_PADDING, "a block may be read at the end of any token");
 
-static tik_status reserve(tik_bytes *bytes, size_t more, tik_error *error)
-{
-    void *data = bytes->data;
-    if (more > SIZE_MAX - bytes->length)
-        return tik_fail_memory(error, SIZE_MAX);
-    tik_status status = tik_grow(&data, &bytes->capacity, bytes->length + more, 1, error);
-    bytes->data = data;
-    return status;
-}
-
 static tik_status unknown(const tik_encoding *encoding, uint32_t id, size_t at, tik_error *error)
 {
     return tik_fail_at(error, TIK_ERROR_ID, TIK_NOWHERE, at,
@@ -36,7 +26,7 @@ static tik_status append_bytes(const tik_encoding *encoding, const uint32_t *ids
             size_t length = tik_vocab_length(vocab, index);
             const uint8_t *token = vocab->bytes + vocab->starts[index];
             if (TIK_UNLIKELY(bytes->capacity - bytes->length < length + COPY)) {
-                status = reserve(bytes, length + COPY, error);
+                status = tik_reserve_bytes(bytes, length + COPY, error);
                 if (status != TIK_OK)
                     return status;
             }

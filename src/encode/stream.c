@@ -6,13 +6,18 @@
  *
  * A piece, a character or a special token that may go on waits for more. When a stretch has given no
  * piece, it is looked at again only when it has doubled, so that a piece of any length costs linear time.
+ *
+ * With several threads some parts of a slice are gathered, each checked as it comes in, and then encoded at once.
  */
 #include <stdlib.h>
 
-#include "encode/encode.h"
+#include "encode/batch.h"
 
 /* A slice is taken in parts, so that the buffer need not hold all of it. */
 #define PART ((size_t)1 << 18)
+
+/* So many are gathered for each thread. */
+#define PARTS_FOR_A_THREAD 8
 
 struct tik_stream {
     tik_encoder *encoder;
@@ -25,6 +30,7 @@ struct tik_stream {
     size_t base;     /* bytes of the text before the buffer (after replacing) */
     size_t taken;    /* bytes of the text taken in, before replacing */
     size_t retry;    /* look at the stretch again when it is this long */
+    size_t gather;   /* encode when so much has come in, or at the end of a slice */
     size_t count;
     bool failed;
 };
@@ -40,6 +46,9 @@ tik_status tik_stream_new(const tik_encoding *encoding, const tik_options *optio
         status = tik_policy_init(&stream->policy, encoding, options, error);
     if (status == TIK_OK)
         status = tik_policy_keep(&stream->policy, error);
+    stream->policy.limit = SIZE_MAX; /* it is the caller who stops */
+    stream->policy.threads = tik_threads_for(stream->policy.threads, SIZE_MAX);
+    stream->gather = stream->policy.threads > 1 ? stream->policy.threads * PARTS_FOR_A_THREAD * PART : 0;
     if (status != TIK_OK) {
         tik_stream_free(stream);
         return status;
@@ -79,20 +88,43 @@ static tik_status validate(tik_stream *stream, bool more, tik_error *error)
 static size_t settle(const tik_stream *stream, const uint8_t *text, bool more)
 {
     const tik_policy *policy = &stream->policy;
-    size_t settled = stream->valid;
-    if (!more)
-        return settled;
     size_t first = stream->from;
-    if (policy->any_allowed) {
-        size_t at = first + tik_specials_unfinished(&stream->encoder->encoding->specials, text + first, settled - first);
-        settled = at;
+    size_t settled = stream->valid;
+    if (more && policy->any_allowed)
+        settled = first + tik_specials_unfinished(&stream->encoder->encoding->specials, text + first, settled - first);
+    return policy->any_disallowed && stream->searched < settled ? stream->searched : settled;
+}
+
+/* Refuses a disallowed special token that begins before what may still become one. */
+static tik_status search(tik_stream *stream, bool more, tik_error *error)
+{
+    const tik_policy *policy = &stream->policy;
+    const uint8_t *text = text_of(stream);
+    size_t first = stream->searched;
+    size_t decided = stream->valid;
+    if (!policy->any_disallowed)
+        return TIK_OK;
+    if (more)
+        decided = first + tik_specials_unfinished(policy->forbidden, text + first, decided - first);
+    size_t at;
+    size_t index;
+    if (tik_specials_find(policy->forbidden, policy->disallowed, text, stream->valid, first, &at, &index) &&
+        at < decided)
+        return tik_fail_special(error, &policy->forbidden->list[index], stream->base + at);
+    if (decided > first)
+        stream->searched = decided;
+    return TIK_OK;
+}
+
+/* Checks what has come in. Of several faults the first is reported, however the text is sliced. */
+static tik_status check(tik_stream *stream, bool more, tik_error *error)
+{
+    tik_status status = validate(stream, more, error);
+    if (status == TIK_OK || status == TIK_ERROR_UTF8) {
+        tik_status found = search(stream, status == TIK_OK && more, error);
+        status = found == TIK_OK ? status : found;
     }
-    if (policy->any_disallowed) {
-        size_t length = stream->valid - first;
-        size_t at = first + tik_specials_unfinished(policy->forbidden, text + first, length);
-        settled = at < settled ? at : settled;
-    }
-    return settled;
+    return status;
 }
 
 /* Drops what is done, but for what look-behind may ask for, when it is half of the buffer. */
@@ -127,24 +159,36 @@ static tik_status stretch(tik_stream *stream, size_t end, bool more, tik_sink *s
     return TIK_OK;
 }
 
+/* Encodes the most of what the buffer has on several threads, if that is worth it. */
+static tik_status side_by_side(tik_stream *stream, size_t settled, tik_sink *sink, tik_error *error)
+{
+    const tik_encoding *encoding = stream->encoder->encoding;
+    if (settled < stream->from || !tik_is_parallel(encoding, &stream->policy, settled - stream->from) ||
+        tik_split_lookbehind(encoding->splitter) > 0)
+        return TIK_OK;
+    size_t done;
+    tik_status status = tik_parallel_beginning(encoding, &stream->policy, text_of(stream) + stream->from,
+                                               stream->valid - stream->from, settled - stream->from, sink, &done, error);
+    if (status == TIK_OK && done > 0) {
+        stream->segment = stream->from += done;
+        stream->retry = 0;
+    }
+    return status;
+}
+
 /* Encodes what is certain of what the buffer has. */
 static tik_status process(tik_stream *stream, bool more, tik_sink *sink, tik_error *error)
 {
     const tik_specials *specials = &stream->encoder->encoding->specials;
     const tik_policy *policy = &stream->policy;
-    tik_status status = validate(stream, more, error);
-    if (status != TIK_OK || (more && stream->valid - stream->from < stream->retry))
-        return status;
+    if (more && stream->valid - stream->from < stream->retry)
+        return TIK_OK;
     size_t settled = settle(stream, text_of(stream), more);
-    if (policy->any_disallowed && settled > stream->searched) {
-        size_t at;
-        size_t index;
-        if (tik_specials_find(policy->forbidden, policy->disallowed, text_of(stream), stream->valid, stream->searched,
-                              &at, &index) &&
-            at < settled)
-            return tik_fail_special(error, &policy->forbidden->list[index], stream->base + at);
-        stream->searched = settled;
-    }
+    tik_status status = side_by_side(stream, settled, sink, error);
+    if (status != TIK_OK)
+        return status;
+    if (settled < stream->from)
+        settled = stream->from;
     while (policy->any_allowed) {
         size_t at;
         size_t index;
@@ -179,15 +223,21 @@ static tik_status run(tik_stream *stream, const char *slice, size_t length, bool
     if (stream->failed)
         return tik_fail(error, TIK_ERROR_ARGUMENT, "the stream has failed before: begin a new one");
     tik_status status = TIK_OK;
+    size_t gathered = 0;
     do {
         size_t part = length < PART ? length : PART;
         status = tik_bytes_append(&stream->buffer, slice, part, error);
-        if (status == TIK_OK) {
-            stream->taken += part;
-            status = process(stream, more || part < length, &sink, error);
-        }
         slice += part;
         length -= part;
+        stream->taken += part;
+        gathered += part;
+        bool goes_on = more || length > 0;
+        if (status == TIK_OK)
+            status = check(stream, goes_on, error);
+        if (status == TIK_OK && (length == 0 || gathered >= stream->gather)) {
+            status = process(stream, goes_on, &sink, error);
+            gathered = 0;
+        }
     } while (length > 0 && status == TIK_OK);
     stream->count += sink.count;
     stream->failed = status != TIK_OK;

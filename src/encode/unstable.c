@@ -249,6 +249,12 @@ tik_status tik_encode_unstable(const tik_encoding *encoding, const char *text, s
     completions c = {.error = error};
     size_t before[3] = {stable->length, sequences->length, starts->length};
     size_t count = 0;
+    tik_options alone; /* the encoder must have met the last piece itself */
+    if (options && options->size == sizeof alone) {
+        alone = *options;
+        alone.threads = 1;
+        options = &alone;
+    }
     tik_status status = tik_encoder_borrow(encoding, &c.encoder, error);
     if (status != TIK_OK)
         return status;
