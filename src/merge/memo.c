@@ -11,7 +11,7 @@
 #include <sys/mman.h>
 #endif
 
-#define SETS_FIRST 256                     /* 16 KiB */
+#define SETS_FIRST 256                     /* 16 KiB: 14 bits */
 #define SETS_MOST (UINT32_C(1) << 17)      /* 8 MiB */
 #define SPILL_MOST (UINT32_C(1) << 20)     /* ids, 4 MiB */
 #define HUGE_PAGE (UINT32_C(1) << 21)
@@ -35,7 +35,7 @@ static tik_memo_entry *new_entries(size_t sets)
 
 tik_status tik_memo_init(tik_memo *memo, const tik_vocab *vocab, tik_error *error)
 {
-    *memo = (tik_memo){.vocab = vocab, .sets = SETS_FIRST, .shift = 64 - 8};
+    *memo = (tik_memo){.vocab = vocab, .sets = SETS_FIRST, .shift = 64 - 14};
     memo->entries = new_entries(SETS_FIRST);
     if (!memo->entries)
         return tik_fail_memory(error, SETS_FIRST * TIK_MEMO_WAYS * sizeof(tik_memo_entry));
@@ -51,7 +51,7 @@ void tik_memo_free(tik_memo *memo)
 /* A new entry takes a free place of its set, else that of the older one. */
 static void put(tik_memo *memo, size_t at, const tik_memo_entry *entry)
 {
-    tik_memo_entry *set = memo->entries + at;
+    tik_memo_entry *set = tik_memo_at(memo, at);
     memo->used++;
     if (set[0].key.high == 0)
         set[0] = *entry;

@@ -65,12 +65,13 @@ typedef struct tik_memo_entry {
 #define TIK_MEMO_EXPECTED 0x20000u /* and a number of the caller's: what the piece comes to is not known yet */
 
 #define TIK_MEMO_WAYS 2 /* entries of a set: one cache line */
+#define TIK_MEMO_SET 64 /* its bytes */
 
 /* Pieces met and the ids they came to. Grows with use up to a bound, then forgets; one thread's. */
 typedef struct tik_memo {
     const tik_vocab *vocab;
     tik_memo_entry *entries;
-    unsigned shift; /* 64 - log2(sets) */
+    unsigned shift; /* of a hash, to where its set lies: 64 - log2(bytes of the entries) */
     size_t sets;
     size_t used;
     uint32_t *spill;
@@ -97,20 +98,25 @@ static inline size_t tik_memo_length(const tik_memo_key *key)
     return top == TIK_MEMO_LONG ? (size_t)(key->high & 0xFFFFFF) : top;
 }
 
-/* The set where a piece would be. */
+/* Where the set of a piece lies, bytes after the first. */
 static inline size_t tik_memo_set(const tik_memo *memo, const tik_memo_key *key)
 {
-    return (size_t)((key->low * TIK_HASH_A ^ key->high * TIK_HASH_B) >> memo->shift) * TIK_MEMO_WAYS;
+    return (size_t)((key->low * TIK_HASH_A ^ key->high * TIK_HASH_B) >> memo->shift) & ~(size_t)(TIK_MEMO_SET - 1);
+}
+
+static inline tik_memo_entry *tik_memo_at(const tik_memo *memo, size_t set)
+{
+    return (tik_memo_entry *)(void *)((uint8_t *)memo->entries + set);
 }
 
 /*
- * The entry of the key in the set that begins at `set`, NULL if there is none. Which of the two it is, no
+ * The entry of the key in the set that lies at `set`, NULL if there is none. Which of the two it is, no
  * branch can guess.
  */
 static inline __attribute__((always_inline)) const tik_memo_entry *tik_memo_find(const tik_memo *memo, size_t set,
                                                                                  const tik_memo_key *key)
 {
-    const tik_memo_entry *entry = memo->entries + set;
+    const tik_memo_entry *entry = tik_memo_at(memo, set);
     entry += ((entry->key.low ^ key->low) | (entry->key.high ^ key->high)) != 0;
     return ((entry->key.low ^ key->low) | (entry->key.high ^ key->high)) == 0 ? entry : NULL;
 }

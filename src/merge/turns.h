@@ -15,7 +15,7 @@
 /* What follows is the same for all that include this: a piece on its way. */
 typedef struct job {
     uint64_t begins;       /* a bit for each place where a part begins */
-    uint64_t asked;        /* at the beginning: places whose pair is being looked up, its bucket in place of the key */
+    uint64_t asked;        /* at the beginning: places whose pair is being looked up; their bucket is the key */
     uint32_t place;        /* of the part that the last turn made; its pairs are being looked up */
     uint32_t left_bucket;  /* of it and the part before */
     uint32_t right_bucket; /* of it and the part behind */
@@ -174,7 +174,7 @@ INLINE void finish(const job *j, const uint32_t *tokens, tik_unknown *pieces, ui
     piece->count = (uint32_t)*used - piece->first;
 }
 
-/* The pieces that `which` names, at most TIK_LEARN_MOST, of 64 places TIK_LEARN_WIDE. Their ids are appended to `ids`. */
+/* The pieces that `which` names, at most TIK_LEARN_MOST, of 64 places TIK_LEARN_WIDE. Appends their ids. */
 TURNS_TARGET INLINE void run(const tik_vocab *vocab, tik_unknown *pieces, const uint8_t *which, size_t count,
                              size_t groups, uint32_t *ids, size_t *used)
 {
