@@ -200,7 +200,11 @@ void cli_out_text(const char *text);
 void cli_out_char(char c);
 void cli_out_number(uint64_t number);
 void cli_out_printf(const char *format, ...) CLI_PRINTF(1, 2);
-/* `count` ids in decimal, `separator` between them and, if `leading`, before the first. */
+/* An id in decimal and a separator take at most so many bytes. */
+enum { CLI_ID_ROOM = 11 };
+/* Writes ids into memory, `separator` between them and, if `leading`, before the first; returns the end. */
+char *cli_put_ids(char *to, const uint32_t *ids, size_t count, char separator, bool leading);
+/* The same to standard output. */
 void cli_out_ids(const uint32_t *ids, size_t count, char separator, bool leading);
 void cli_out_flush(void);
 /* Forgets what has not been written yet: the result turned out to be none. */
@@ -252,7 +256,13 @@ bool cli_source_open(cli_source *source, const char *name);
  * the next call.
  */
 bool cli_source_next(cli_source *source, const char **slice, size_t *length);
+
+/* The same with slices of `most` bytes, the last one apart; of a pipe too, which is waited for. */
+bool cli_source_fill(cli_source *source, size_t most, const char **slice, size_t *length);
 void cli_source_close(cli_source *source);
+
+/* True for the name of a regular file of at most `most` bytes. */
+bool cli_is_small_file(const char *name, size_t most);
 
 /* True for a text that has a zero byte near its beginning, as git and grep tell binary files. */
 bool cli_looks_binary(const char *data, size_t length);
@@ -288,6 +298,12 @@ bool cli_finish_ids(cli_id_reader *reader);
 
 /* The most threads that cli_parallel uses. */
 enum { CLI_MOST_WORKERS = 256 };
+
+/* What each thread gets of a text that is fed to a stream with several: see tik_stream. */
+enum { CLI_LARGE = 2 << 20 };
+
+/* How many threads `threads` stands for, with `count` things to do: at least 1. */
+size_t cli_workers(size_t count, unsigned threads);
 
 /*
  * Runs work(context, worker, index) for each index below `count`, once, on up to `threads` threads

@@ -59,7 +59,9 @@ static tik_status count_stream(const count_work *work, cli_source *source, count
     const char *slice;
     size_t length;
     const size_t limit = work->options.limit;
-    while (status == TIK_OK && cli_source_next(source, &slice, &length)) {
+    const size_t threads = cli_workers(SIZE_MAX, work->options.threads);
+    while (status == TIK_OK && (threads > 1 && !limit ? cli_source_fill(source, threads * CLI_LARGE, &slice, &length)
+                                                      : cli_source_next(source, &slice, &length))) {
         status = tik_stream_feed(stream, slice, length, NULL, error);
         if (limit && tik_stream_count(stream) > limit)
             break;

@@ -96,6 +96,13 @@ static bool read_all(cli_source *source, size_t size)
     return true;
 }
 
+bool cli_is_small_file(const char *name, size_t most)
+{
+    struct stat status;
+    return strcmp(name, "-") != 0 && stat(name, &status) == 0 && S_ISREG(status.st_mode) &&
+           (uintmax_t)status.st_size <= most;
+}
+
 bool cli_source_open(cli_source *source, const char *name)
 {
     *source = (cli_source){.name = name, .descriptor = STDIN_FILENO};
@@ -122,20 +129,50 @@ bool cli_source_open(cli_source *source, const char *name)
     return read_all(source, (size_t)status.st_size);
 }
 
+static bool next_of_whole(cli_source *source, size_t most, const char **slice, size_t *length)
+{
+    *slice = source->data + source->given;
+    *length = source->length - source->given < most ? source->length - source->given : most;
+    source->given += *length;
+    return *length > 0;
+}
+
+/* `source` always gets a buffer of the same size. */
+static bool has_buffer(cli_source *source, size_t size)
+{
+    if (!source->buffer)
+        source->buffer = malloc(size);
+    return source->buffer || fail(source, "no memory");
+}
+
 bool cli_source_next(cli_source *source, const char **slice, size_t *length)
 {
-    if (source->whole) {
-        *slice = source->data + source->given;
-        *length = source->length - source->given < SLICE ? source->length - source->given : SLICE;
-        source->given += *length;
-        return *length > 0;
-    }
-    if (!source->buffer && !(source->buffer = malloc(PIPE_SLICE)))
-        return fail(source, "no memory");
+    if (source->whole)
+        return next_of_whole(source, SLICE, slice, length);
+    if (!has_buffer(source, PIPE_SLICE))
+        return false;
     ssize_t got = read_some(source, source->buffer, PIPE_SLICE);
     *slice = source->buffer;
     *length = got > 0 ? (size_t)got : 0;
     return got > 0;
+}
+
+bool cli_source_fill(cli_source *source, size_t most, const char **slice, size_t *length)
+{
+    if (source->whole)
+        return next_of_whole(source, most, slice, length);
+    if (!has_buffer(source, most))
+        return false;
+    *slice = source->buffer;
+    for (*length = 0; *length < most;) {
+        ssize_t got = read_some(source, source->buffer + *length, most - *length);
+        if (got < 0)
+            return false;
+        if (got == 0)
+            break;
+        *length += (size_t)got;
+    }
+    return *length > 0;
 }
 
 void cli_source_close(cli_source *source)

@@ -136,15 +136,26 @@ static char *write_id(char *to, uint32_t id)
     return to + (sizeof digits - start);
 }
 
-void cli_out_ids(const uint32_t *ids, size_t count, char separator, bool leading)
+char *cli_put_ids(char *to, const uint32_t *ids, size_t count, char separator, bool leading)
 {
     for (size_t i = 0; i < count; i++) {
-        if (CAPACITY - used < NUMBER_ROOM)
-            cli_out_flush();
-        char *to = buffer + used;
         if (i > 0 || leading)
             *to++ = separator;
-        used = (size_t)(write_id(to, ids[i]) - buffer);
+        to = write_id(to, ids[i]);
+    }
+    return to;
+}
+
+void cli_out_ids(const uint32_t *ids, size_t count, char separator, bool leading)
+{
+    for (size_t done = 0; done < count;) {
+        if (CAPACITY - used < CLI_ID_ROOM)
+            cli_out_flush();
+        size_t some = (CAPACITY - used) / CLI_ID_ROOM;
+        if (some > count - done)
+            some = count - done;
+        used = (size_t)(cli_put_ids(buffer + used, ids + done, some, separator, leading || done > 0) - buffer);
+        done += some;
     }
 }
 

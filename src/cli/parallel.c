@@ -22,7 +22,7 @@ static void *run(void *argument)
     return NULL;
 }
 
-static size_t worker_count(size_t count, unsigned threads)
+size_t cli_workers(size_t count, unsigned threads)
 {
     size_t wanted = threads ? threads : 1;
     if (threads == TIK_ALL_THREADS) {
@@ -31,7 +31,9 @@ static size_t worker_count(size_t count, unsigned threads)
     }
     if (wanted > CLI_MOST_WORKERS)
         wanted = CLI_MOST_WORKERS;
-    return wanted < count ? wanted : count;
+    if (wanted > count)
+        wanted = count;
+    return wanted ? wanted : 1;
 }
 
 void cli_parallel(size_t count, unsigned threads, void (*work)(void *context, size_t worker, size_t index),
@@ -40,7 +42,7 @@ void cli_parallel(size_t count, unsigned threads, void (*work)(void *context, si
     jobs all = {.count = count, .work = work, .context = context};
     pthread_t workers[CLI_MOST_WORKERS];
     size_t started = 0;
-    size_t wanted = count > 1 ? worker_count(count, threads) : 1;
+    size_t wanted = cli_workers(count, threads);
     /* A thread that can't be started is no fault: the others do its part. */
     while (started + 1 < wanted && pthread_create(&workers[started], NULL, run, &all) == 0)
         started++;

@@ -246,18 +246,25 @@ static tik_status run(tik_stream *stream, const char *slice, size_t length, bool
     return status;
 }
 
+/* A new text begins: what was said of the last one is forgotten. */
+static void begin(tik_stream *stream)
+{
+    if (stream->taken > 0 || stream->buffer.length > 0)
+        return;
+    stream->count = 0;
+    stream->encoder->dropped = 0;
+    stream->encoder->gaps.length = 0;
+}
+
 tik_status tik_stream_feed(tik_stream *stream, const char *slice, size_t length, tik_ids *ids, tik_error *error)
 {
-    if (stream->taken == 0 && stream->buffer.length == 0) {
-        stream->count = 0;
-        stream->encoder->dropped = 0;
-        stream->encoder->gaps.length = 0;
-    }
+    begin(stream);
     return length == 0 ? TIK_OK : run(stream, slice, length, true, ids, error);
 }
 
 tik_status tik_stream_finish(tik_stream *stream, tik_ids *ids, tik_error *error)
 {
+    begin(stream);
     tik_status status = stream->taken == 0 ? TIK_OK : run(stream, "", 0, false, ids, error);
     stream->buffer.length = 0;
     stream->segment = stream->from = stream->valid = stream->searched = stream->base = stream->taken = stream->retry = 0;

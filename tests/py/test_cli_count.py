@@ -1,6 +1,7 @@
 """tik count, encode, decode, models: the formats that scripts rely on, published ids, faults."""
 
 import json
+import pathlib
 import struct
 
 import pytest
@@ -221,3 +222,57 @@ def test_models(tik):
     lines = tik("models").stdout.decode().splitlines()
     assert any(line.startswith("gpt-4o") and "o200k_base" in line for line in lines)
     assert isinstance(json.loads(tik("models", "--json").stdout), list)
+
+
+# ---- encode on several threads --------------------------------------------------------------------
+
+
+def large_texts():
+    lines = (pathlib.Path(__file__).parents[1] / "vectors" / "vectors.jsonl").read_text().splitlines()
+    texts = "".join(json.loads(line)["text"] for line in lines)
+    mixed = (texts * (3_000_000 // len(texts.encode()) + 1)).encode()
+    specials = b"<|endoftext|>".join(mixed[i:i + 5000].decode(errors="ignore").encode() for i in range(0, len(mixed), 5000))
+    return {"mixed": mixed, "specials": specials, "one piece": b"x" * 5_000_000,
+            "long pieces": b"a b. " + b"x" * 3_000_000 + mixed + b" " * 2_000_000}
+
+
+@pytest.mark.parametrize("format", ["plain", "json", "u32le"])
+@pytest.mark.parametrize("name, text", large_texts().items())
+def test_encode_on_threads_is_the_same(tik, tmp_path, name, text, format):
+    options = ("encode", "--format", format, "--special", "all")
+    file = tmp_path / "text"
+    file.write_bytes(text)
+    alone = tik(*options, "-j", "1", file)
+    assert alone.returncode == 0 and len(alone.stdout) > 2000
+    for threads in ("2", "5"):
+        assert tik(*options, "-j", threads, file).stdout == alone.stdout
+        assert tik(*options, "-j", threads, input=text).stdout == alone.stdout
+    counts = [tik("count", "--special", "all", *more, input=text).stdout.split()[0] for more in ((), ("-j", "1"), (file,))]
+    assert len(set(counts)) == 1
+
+
+def test_encode_of_many_files_on_threads_is_the_same(tik, tmp_path):
+    """Results, messages and the status are those of one thread, in the order of the files."""
+    (tmp_path / "sub").mkdir()
+    for i in range(60):
+        (tmp_path / f"{i:02}.txt").write_text("text number %d, naïve\n" % i * (i * 7 % 50))
+    (tmp_path / "05.txt").write_bytes(b"caf\xe9")
+    (tmp_path / "07.txt").write_bytes(b"\0\1\2")
+    (tmp_path / "11.txt").write_bytes(b"a <|endoftext|> b")
+    (tmp_path / "13.txt").write_bytes(b"word " * 400_000)
+    (tmp_path / "sub" / "x").write_text("deeper")
+    names = [*sorted(path.name for path in tmp_path.iterdir()), "missing", "-", "01.txt"]
+    for operands in (["-r", "."], names):
+        for format in "plain", "json", "u32le":
+            results = [tik("encode", "--special", "reject", "--format", format, "-j", threads, *operands, cwd=tmp_path,
+                           input=b"from a pipe") for threads in ("1", "2", "7")]
+            assert results[0].returncode == 2 and results[0].stderr.count(b"\n") >= 3
+            assert len({(r.returncode, r.stderr, r.stdout) for r in results}) == 1
+
+
+@pytest.mark.parametrize("fault, message", [(b"\xff", b"2000000"), (b"<|endoftext|>", b"<|endoftext|>")])
+def test_faults_on_threads_are_the_same(tik, fault, message):
+    text = b"word " * 400_000 + fault + b" more" * 200_000 + b"\xfe<|endoftext|>"
+    results = [tik("encode", "--special", "reject", "-j", threads, input=text) for threads in ("1", "2", "5")]
+    assert all(r.returncode == 2 and message in r.stderr for r in results)
+    assert len({r.stderr for r in results}) == 1
