@@ -15,8 +15,8 @@ static unsigned machine(void)
         __builtin_cpu_supports("popcnt")) {
         flags |= TIK_CPU_AVX2;
         if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-            __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512vbmi") &&
-            __builtin_cpu_supports("avx512vbmi2"))
+            __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
+            __builtin_cpu_supports("avx512vbmi") && __builtin_cpu_supports("avx512vbmi2"))
             flags |= TIK_CPU_AVX512;
     }
 #elif TIK_HAVE_NEON

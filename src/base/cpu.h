@@ -14,7 +14,7 @@
 #include "base/base.h"
 
 #define TIK_CPU_AVX2 1u   /* with BMI1, BMI2, POPCNT */
-#define TIK_CPU_AVX512 2u /* F, BW, VL, VBMI, VBMI2; TIK_CPU_AVX2 is set too */
+#define TIK_CPU_AVX512 2u /* F, BW, DQ, VL, VBMI, VBMI2; TIK_CPU_AVX2 is set too */
 #define TIK_CPU_NEON 4u   /* any 64-bit ARM */
 #define TIK_CPU_KNOWN 8u  /* the machine was asked */
 
@@ -22,7 +22,7 @@
 #define TIK_HAVE_X86 1
 #define TIK_TARGET_AVX2 __attribute__((target("avx2,bmi,bmi2,popcnt")))
 #define TIK_TARGET_AVX512 \
-    __attribute__((target("avx2,bmi,bmi2,popcnt,avx512f,avx512bw,avx512vl,avx512vbmi,avx512vbmi2")))
+    __attribute__((target("avx2,bmi,bmi2,popcnt,avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2")))
 #else
 #define TIK_HAVE_X86 0
 #endif
