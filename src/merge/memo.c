@@ -16,21 +16,43 @@
 #define SPILL_MOST (UINT32_C(1) << 20)     /* ids, 4 MiB */
 #define HUGE_PAGE (UINT32_C(1) << 21)
 
-/* All zero. Sizes are powers of two: those of a huge page and more are whole huge pages. */
+/*
+ * Entries that are all zero, aligned to cache lines or, from the size of a huge page on, to these: then they are
+ * pages of the system's own, which it clears as they are first touched. NULL if there is no memory.
+ */
 static tik_memo_entry *new_entries(size_t sets)
 {
-    size_t bytes = sets * TIK_MEMO_WAYS * sizeof(tik_memo_entry);
-    size_t alignment = bytes >= HUGE_PAGE ? HUGE_PAGE : 64;
-    tik_memo_entry *entries = aligned_alloc(alignment, bytes);
-    if (!entries)
-        return NULL;
+    size_t bytes = sets * TIK_MEMO_SET;
 #ifdef __linux__
-    /* Asked for before the first touch; a refusal changes nothing but speed. */
-    if (bytes >= HUGE_PAGE)
-        (void)madvise(entries, bytes, MADV_HUGEPAGE);
+    if (bytes >= HUGE_PAGE) {
+        uint8_t *pages = mmap(NULL, bytes + HUGE_PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        if (pages == MAP_FAILED)
+            return NULL;
+        size_t before = -(uintptr_t)pages % HUGE_PAGE;
+        if (before > 0)
+            (void)munmap(pages, before);
+        (void)munmap(pages + before + bytes, HUGE_PAGE - before);
+        /* Asked for before the first touch; a refusal changes nothing but speed. */
+        (void)madvise(pages + before, bytes, MADV_HUGEPAGE);
+        return (tik_memo_entry *)(void *)(pages + before);
+    }
 #endif
-    memset(entries, 0, bytes);
+    tik_memo_entry *entries = aligned_alloc(TIK_MEMO_SET, bytes);
+    if (entries)
+        memset(entries, 0, bytes);
     return entries;
+}
+
+static void free_entries(tik_memo_entry *entries, size_t sets)
+{
+#ifdef __linux__
+    if (sets * TIK_MEMO_SET >= HUGE_PAGE) {
+        (void)munmap(entries, sets * TIK_MEMO_SET);
+        return;
+    }
+#endif
+    (void)sets;
+    free(entries);
 }
 
 tik_status tik_memo_init(tik_memo *memo, const tik_vocab *vocab, tik_error *error)
@@ -38,13 +60,14 @@ tik_status tik_memo_init(tik_memo *memo, const tik_vocab *vocab, tik_error *erro
     *memo = (tik_memo){.vocab = vocab, .sets = SETS_FIRST, .shift = 64 - 14};
     memo->entries = new_entries(SETS_FIRST);
     if (!memo->entries)
-        return tik_fail_memory(error, SETS_FIRST * TIK_MEMO_WAYS * sizeof(tik_memo_entry));
+        return tik_fail_memory(error, SETS_FIRST * TIK_MEMO_SET);
     return TIK_OK;
 }
 
 void tik_memo_free(tik_memo *memo)
 {
-    free(memo->entries);
+    if (memo->entries)
+        free_entries(memo->entries, memo->sets);
     free(memo->spill);
 }
 
@@ -82,7 +105,7 @@ void tik_memo_make_room(tik_memo *memo)
     for (size_t i = 0; i < old_count; i++)
         if (old[i].key.high != 0)
             put(memo, tik_memo_set(memo, &old[i].key), &old[i]);
-    free(old);
+    free_entries(old, old_count / TIK_MEMO_WAYS);
 }
 
 static void forget(tik_memo *memo)
