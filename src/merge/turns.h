@@ -42,7 +42,7 @@ INLINE uint32_t next_begin(uint64_t begins, uint32_t place)
 
 INLINE uint32_t begin_before(uint64_t begins, uint32_t place)
 {
-    return 63 - (uint32_t)__builtin_clzll(begins & ((UINT64_C(1) << place) - 1));
+    return 63 ^ (uint32_t)__builtin_clzll(begins & ((UINT64_C(1) << place) - 1));
 }
 
 INLINE uint32_t ask(const tik_vocab *vocab, uint32_t left, uint32_t right)

@@ -153,8 +153,7 @@ static inline uint32_t tik_vocab_find(const tik_vocab *vocab, const uint8_t *pie
 
 static inline uint64_t tik_hash_pair(uint32_t left, uint32_t right)
 {
-    uint64_t mixed = ((uint64_t)left << 32 | right) * TIK_HASH_A;
-    return (mixed ^ mixed >> 32) * TIK_HASH_B;
+    return left * TIK_HASH_A + right * TIK_HASH_B;
 }
 
 /*
