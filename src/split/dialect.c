@@ -71,6 +71,29 @@ bool tik_tree_check(syntax_tree *tree, tik_status status)
     return tree->status == TIK_OK;
 }
 
+/* As far as the text for PCRE2, which is written after it. */
+static bool read_pattern(syntax_tree *tree)
+{
+    size_t valid = tik_utf8_valid_prefix((const uint8_t *)tree->pattern, tree->length);
+    if (valid < tree->length)
+        return tik_tree_refuse(tree, valid, "not UTF-8");
+    if (!tik_tree_parse(tree) || !tik_tree_rewrite(tree) || !tik_tree_measure(tree, tree->root))
+        return false;
+    if (tree->root->size == 0)
+        return tik_tree_refuse(tree, 0, "it can match the empty string, which is no piece");
+    return true;
+}
+
+/* Writing the text is what gives the look-behinds their lengths. */
+bool tik_tree_read(syntax_tree *tree)
+{
+    tik_bytes written = TIK_BYTES_INIT;
+    tik_translation facts = { TIK_BYTES_INIT, TIK_BYTES_INIT, 0, false };
+    bool done = read_pattern(tree) && tik_tree_emit(tree, NULL, &written, &facts);
+    tik_bytes_free(&written);
+    return done;
+}
+
 static void emit_both(syntax_tree *tree, const char *unicode, tik_translation *made)
 {
     set_writer *writer = NULL;
@@ -85,15 +108,8 @@ tik_status tik_dialect_translate(const char *pattern, size_t length, const char 
 {
     syntax_tree tree = { .pattern = pattern, .length = length, .error = error };
     tik_translation made = { TIK_BYTES_INIT, TIK_BYTES_INIT, 0, false };
-    size_t valid = tik_utf8_valid_prefix((const uint8_t *)pattern, length);
-    if (valid < length) {
-        tik_tree_refuse(&tree, valid, "not UTF-8");
-    } else if (tik_tree_parse(&tree) && tik_tree_rewrite(&tree) && tik_tree_measure(&tree, tree.root)) {
-        if (tree.root->size == 0)
-            tik_tree_refuse(&tree, 0, "it can match the empty string, which is no piece");
-        else
-            emit_both(&tree, unicode, &made);
-    }
+    if (read_pattern(&tree))
+        emit_both(&tree, unicode, &made);
     if (tree.status) {
         tik_bytes_free(&made.pattern);
         tik_bytes_free(&made.ascii);

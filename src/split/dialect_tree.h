@@ -108,6 +108,12 @@ void *tik_tree_cannot(syntax_tree *tree, size_t offset, const char *what);
 /* Keeps the first failure of a function that reports by status; true for TIK_OK. */
 bool tik_tree_check(syntax_tree *tree, tik_status status);
 
+/*
+ * dialect.c: all of it, from tree->pattern to a measured tree as it is run: the look-behinds have one length
+ * in each branch, and what can't be run was refused.
+ */
+bool tik_tree_read(syntax_tree *tree);
+
 /* dialect_parse.c: sets tree->root and the groups. */
 bool tik_tree_parse(syntax_tree *tree);
 

@@ -3,13 +3,16 @@
  *
  * JIT code runs on a stack of its own that grows with the match; where even that is too small the
  * interpreter takes over, which keeps its backtracking points on the heap. Both are bounded by a match
- * limit that grows with the text, so that a pattern that backtracks without end is reported, not run.
+ * limit that grows with the text. A match that reaches a first limit is left to the engine that remembers where
+ * it failed (backtrack.c); only what that can't run either goes on here up to the last limit, so that a pattern
+ * that backtracks without end is reported, not run.
  */
 #define PCRE2_CODE_UNIT_WIDTH 8
 #include <pcre2.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "split/backtrack.h"
 #include "split/dialect.h"
 #include "split/pcre2.h"
 #include "split/split.h"
@@ -31,6 +34,13 @@
 #define STEPS_LEAST 100000000u
 #define STEPS_PER_BYTE 64u
 
+/* The first limit: a match that takes more is most likely one that takes exponential time. */
+#define FIRST_STEPS_LEAST 500000u
+#define FIRST_STEPS_PER_BYTE 16u
+
+/* After such a match, the other engine runs so many more, for the next ones are like it. */
+#define MATCHES_BY_BACKTRACKER 1000
+
 /* ASCII is looked for in steps of this many bytes; shorter stretches are not worth a program of their own. */
 #define ASCII_STEP ((size_t)4096)
 #define ASCII_LEAST ((size_t)16)
@@ -49,6 +59,8 @@ typedef struct pattern_program {
 } pattern_program;
 
 struct tik_matcher {
+    char *pattern; /* as it was given */
+    size_t length;
     pattern_program full;
     pattern_program ascii;
     size_t behind;         /* see tik_translation */
@@ -60,7 +72,12 @@ struct tik_matcher_state {
     pcre2_match_context *context;
     pcre2_jit_stack *stack;
     size_t stack_limit;
-    uint32_t steps; /* the match limit set in `context` */
+    uint32_t first_steps, last_steps; /* the limits for the text that is split */
+    size_t found[2];                  /* the match */
+    tik_backtracker *backtracker;     /* once it was needed */
+    bool backtracker_refused;         /* it can't run the pattern */
+    unsigned by_backtracker;          /* so many of the next matches are left to it */
+    bool only_backtracker;            /* all, for the tests */
 };
 
 /*
@@ -87,8 +104,12 @@ static tik_status compile(const tik_bytes *text, uint32_t options, pattern_progr
 tik_status tik_matcher_new(const char *pattern, size_t length, tik_matcher **out, tik_error *error)
 {
     tik_matcher *matcher = calloc(1, sizeof *matcher);
-    if (!matcher)
-        return tik_fail_memory(error, sizeof *matcher);
+    if (!matcher || !(matcher->pattern = malloc(length + 1))) {
+        free(matcher);
+        return tik_fail_memory(error, length + sizeof *matcher);
+    }
+    memcpy(matcher->pattern, pattern, length);
+    matcher->length = length;
     char unicode[64];
     pcre2_config(PCRE2_CONFIG_UNICODE_VERSION, unicode);
     tik_translation translation;
@@ -115,6 +136,7 @@ void tik_matcher_free(tik_matcher *matcher)
         return;
     pcre2_code_free(matcher->full.code);
     pcre2_code_free(matcher->ascii.code);
+    free(matcher->pattern);
     free(matcher);
 }
 
@@ -133,6 +155,9 @@ tik_status tik_matcher_state_new(const tik_matcher *matcher, tik_matcher_state *
         tik_matcher_state_free(state);
         return tik_fail_memory(error, STACK_FIRST);
     }
+    const char *forced = getenv("TIK_SPLIT");
+    state->only_backtracker = forced && strcmp(forced, "backtrack") == 0;
+    state->by_backtracker = state->only_backtracker;
     state->stack_limit = STACK_LIMIT;
     if (state->stack)
         pcre2_jit_stack_assign(state->context, NULL, state->stack);
@@ -149,18 +174,15 @@ void tik_matcher_state_free(tik_matcher_state *state)
     pcre2_match_data_free(state->data);
     pcre2_match_context_free(state->context);
     pcre2_jit_stack_free(state->stack);
+    tik_backtracker_free(state->backtracker);
     free(state);
 }
 
-static void set_limit(tik_matcher_state *state, size_t length)
+static uint32_t limit_for(size_t length, uint32_t least, uint32_t per_byte)
 {
-    uint32_t steps = STEPS_LEAST;
-    if (length > STEPS_LEAST / STEPS_PER_BYTE)
-        steps = length < UINT32_MAX / STEPS_PER_BYTE ? (uint32_t)length * STEPS_PER_BYTE : UINT32_MAX;
-    if (steps != state->steps) {
-        pcre2_set_match_limit(state->context, steps);
-        state->steps = steps;
-    }
+    if (length <= least / per_byte)
+        return least;
+    return length < UINT32_MAX / per_byte ? (uint32_t)length * per_byte : UINT32_MAX;
 }
 
 /* Puts a larger JIT stack in the place of the one there is. False if it is at its last, or there is no room. */
@@ -178,7 +200,7 @@ static bool raise_stack(tik_matcher_state *state)
     return true;
 }
 
-/* One match at or after `from`: PCRE2's return value. */
+/* One match at or after `from`: PCRE2's return value. It is in the match data. */
 static int run_program(const pattern_program *program, tik_matcher_state *state, const uint8_t *text, size_t length,
                        size_t from, uint32_t options)
 {
@@ -230,7 +252,7 @@ static bool is_ascii_behind(const tik_matcher *matcher, const subject_text *s, s
  * The next match from `from` on, in ASCII if it lies in ASCII with all that decides about it. A match that
  * would look beyond what is known to be ASCII is reported by PCRE2 as partial.
  */
-static int match(const tik_matcher *matcher, tik_matcher_state *state, subject_text *s, size_t from)
+static int match_by_pcre2(const tik_matcher *matcher, tik_matcher_state *state, subject_text *s, size_t from)
 {
     if (s->ascii_end < from) {
         s->ascii_end = from;
@@ -250,6 +272,51 @@ static int match(const tik_matcher *matcher, tik_matcher_state *state, subject_t
             break;
     }
     return run_program(&matcher->full, state, s->text, s->length, from, s->more ? PCRE2_PARTIAL_HARD : 0);
+}
+
+/* The same by the other engine. PCRE2_ERROR_MATCHLIMIT: it can't run the pattern, or it gave up too. */
+static int match_by_backtracker(const tik_matcher *matcher, tik_matcher_state *state, const subject_text *s,
+                                size_t from)
+{
+    if (!state->backtracker && !state->backtracker_refused)
+        state->backtracker_refused =
+            tik_backtracker_new(matcher->pattern, matcher->length, &state->backtracker, NULL) == TIK_ERROR_PATTERN;
+    if (!state->backtracker)
+        return PCRE2_ERROR_MATCHLIMIT;
+    switch (tik_backtracker_match(state->backtracker, s->text, s->length, from, s->more, state->found)) {
+    case TIK_BACKTRACK_FOUND:
+        return 1;
+    case TIK_BACKTRACK_NONE:
+        return PCRE2_ERROR_NOMATCH;
+    case TIK_BACKTRACK_PARTIAL:
+        return PCRE2_ERROR_PARTIAL;
+    default:
+        return PCRE2_ERROR_MATCHLIMIT;
+    }
+}
+
+/* The next match from `from` on, in state->found; PCRE2's return value. */
+static int match(const tik_matcher *matcher, tik_matcher_state *state, subject_text *s, size_t from)
+{
+    int code = PCRE2_ERROR_MATCHLIMIT;
+    const uint32_t limits[] = { state->first_steps, state->last_steps };
+    for (size_t i = 0; i < 2 && code == PCRE2_ERROR_MATCHLIMIT; i++) {
+        if (i == 1 || state->by_backtracker == 0) {
+            pcre2_set_match_limit(state->context, limits[i]);
+            code = match_by_pcre2(matcher, state, s, from);
+            if (code >= 0)
+                memcpy(state->found, pcre2_get_ovector_pointer(state->data), sizeof state->found);
+            if (code != PCRE2_ERROR_MATCHLIMIT || i == 1)
+                return code;
+            state->by_backtracker = MATCHES_BY_BACKTRACKER;
+        }
+        code = match_by_backtracker(matcher, state, s, from);
+        if (code == PCRE2_ERROR_MATCHLIMIT)
+            state->by_backtracker = 0;
+        else if (!state->only_backtracker)
+            state->by_backtracker--;
+    }
+    return code;
 }
 
 static tik_status gave_up(int code, size_t at, tik_error *error)
@@ -306,8 +373,8 @@ tik_status tik_matcher_next(const tik_matcher *matcher, tik_matcher_state *state
     tik_status status = TIK_OK;
     pieces run = { ends, 0, from, from };
     subject_text subject = { text, length, more, from, false };
-    set_limit(state, length);
-    const PCRE2_SIZE *found = pcre2_get_ovector_pointer(state->data);
+    state->first_steps = limit_for(length, FIRST_STEPS_LEAST, FIRST_STEPS_PER_BYTE);
+    state->last_steps = limit_for(length, STEPS_LEAST, STEPS_PER_BYTE);
     /* A match can add two ends: the bytes that it leaves out and itself. */
     while (run.end < length && run.count + 2 <= capacity && fits(&run, run.end)) {
         int code = match(matcher, state, &subject, run.end);
@@ -315,8 +382,8 @@ tik_status tik_matcher_next(const tik_matcher *matcher, tik_matcher_state *state
             break;
         size_t first = length, last = length; /* of the match */
         if (code >= 0) {
-            first = found[0];
-            last = found[1];
+            first = state->found[0];
+            last = state->found[1];
             if (last <= first || first < run.end) {
                 status = matched_nothing(first, error);
                 break;

@@ -147,6 +147,15 @@ static const struct {
     { "a\\Kb|c", "abc", "{a}b|c|" },
     { "\\Ga", "aaba", "a|a|{ba}" },
     { "a(*FAIL)|\\O", "a", "a|" },
+    /* PCRE2 alone would take exponential time: the pieces are the reference's, which remembers where it was. */
+    { "\\W|(?:\\w{2}1?|\\w+)+-", "xb_xb1bskysbsxbzzx1xb_xb1bskysbsxbzzx1xb_xb1bskysbsxbzzx1 zz-x",
+      "{xb_xb1bskysbsxbzzx1xb_xb1bskysbsxbzzx1xb_xb1bskysbsxbzzx1} |zz-|{x}" },
+    { "[^-]{2}(?:[^0-9-]+|\\PL+|\\p{Alphabetic}{1,2})*\\p{N}\\d",
+      "yyxy\tA\t\n/.\t/'x_sx_sb.sb .Syyxy\tA\t\n/.\t/'x_sx_sb.sb .Syyxy\tA\t\n/.\t/'x_sx_sb.sb .S-abc",
+      "{yyxy\tA\t\n/.\t/'x_sx_sb.sb .Syyxy\tA\t\n/.\t/'x_sx_sb.sb .Syyxy\tA\t\n/.\t/'x_sx_sb.sb .S-abc}" },
+    { "(?>(?:a|aa)+c)|(?<!(?:x|y))(?=(?:a|aa)+b)a|[^a]", "xaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaab",
+      "x|{a}a|a|a|a|a|a|a|a|a|a|a|a|a|a|a|a|a|a|a|a|a|a|a|a|a|a|a|a|a|a|a|a|a|a|a|a|a|a|a|a|a|a|a|a|a|a|a|a|a|a|a|b|" },
+    { "\\G(?:\\b|x)(?:a|aa)+\\Kc|[^a]", "aac", "{aa}c|" },
 };
 
 static void test_pieces(void **state)
@@ -337,7 +346,7 @@ static void test_endless_backtracking(void **state)
     (void)state;
     engine opened;
     tik_error error;
-    const char *pattern = "(?:a|aa)+c|[^a]";
+    const char *pattern = "(a)(?:a|aa)+\\1c|[^a]"; /* with a back-reference, what failed can't be remembered */
     char text[128] = "xyz";
     memset(text + 3, 'a', 100);
     assert_int_equal(engine_open(&opened, pattern, strlen(pattern), &error), TIK_OK);
