@@ -105,8 +105,8 @@ static void leave_hole(tik_encoder *encoder, uint32_t piece, const tik_sink *sin
 }
 
 /*
- * A piece whose ids don't lie in an entry of the memo: not known, waiting, of many ids or many bytes. The sink
- * has room for as many ids as bytes if the piece is not longer than TIK_MEMO_LONGEST. `set` is where it belongs.
+ * A piece whose ids the memo has not, or not yet, or that it can't have. The sink has room for as many ids as
+ * bytes if the piece is not longer than TIK_MEMO_LONGEST. `set` is where it belongs.
  */
 static tik_status other_piece(tik_encoder *encoder, const tik_memo_key *key, size_t set, const uint8_t *piece,
                               size_t length, tik_sink *sink, tik_error *error)
@@ -130,9 +130,6 @@ static tik_status other_piece(tik_encoder *encoder, const tik_memo_key *key, siz
             leave_hole(encoder, number, sink);
         else /* another of the same hash */
             count = tik_memo_work_out(memo, piece, length, out);
-    } else if (entry != NULL && (length <= TIK_MEMO_SHORT || tik_memo_is(memo, entry, piece))) {
-        count = entry->count - TIK_MEMO_SPILLED;
-        memcpy(out, tik_memo_spilled(memo, entry), count * sizeof *out);
     } else {
         count = tik_memo_work_out(memo, piece, length, out);
         if (entry == NULL)
@@ -286,12 +283,21 @@ INLINE tik_status block(tik_encoder *encoder, const uint8_t *text, size_t room, 
             total += entry->count;
             continue;
         }
+        size_t at = i ? ends[i - 1] : start;
+        size_t length = ends[i] - at;
+        if (entry != NULL && entry->count & TIK_MEMO_SPILLED &&
+            (length <= TIK_MEMO_SHORT || tik_memo_is(memo, entry, text + at))) {
+            size_t got = entry->count - TIK_MEMO_SPILLED;
+            if (store)
+                memcpy(out + total, tik_memo_spilled(memo, entry), got * sizeof *out);
+            total += got;
+            continue;
+        }
         if (store)
             sink->ids->length += total;
         sink->count += total;
         total = 0;
-        size_t at = i ? ends[i - 1] : start;
-        tik_status status = other_piece(encoder, &p.keys[i], p.sets[i], text + at, ends[i] - at, sink, error);
+        tik_status status = other_piece(encoder, &p.keys[i], p.sets[i], text + at, length, sink, error);
         if (status == TIK_OK && store)
             status = tik_reserve_ids(sink->ids, most, error);
         if (status != TIK_OK)
