@@ -430,8 +430,11 @@ typedef enum tik_end { TIK_KEEP_BEGINNING = 0, TIK_KEEP_END = 1 } tik_end;
 /*
  * The longest part of `text`, its beginning or its end, of at most `limit` tokens when encoded by itself,
  * cut between characters: `*start` (included) and `*end` (not), in bytes, and its number of tokens in
- * `*tokens`. `options` NULL means TIK_CUT_OPTIONS_INIT. (In a piece of more than 2 KB, places up to
- * 128 bytes past the last whole token are tried: longer parts may exist.)
+ * `*tokens`. `options` NULL means TIK_CUT_OPTIONS_INIT.
+ * It is the longest of all for ordinary text under a public split pattern, unless it is cut in a piece of more
+ * than 2048 bytes; and where special tokens are looked for, or another pattern splits, for texts up to 2048 bytes.
+ * Beyond that it has no more tokens than allowed and is the longest of the parts tried, up to 128 bytes past the
+ * last whole token: longer ones may exist.
  * TIK_ERROR_LIMIT if the text's first (or last) character alone has more tokens; the message says how
  * many. With a limit of 0 the part is empty.
  */

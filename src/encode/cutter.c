@@ -20,9 +20,9 @@ enum {
     WINDOW_LEAST = 512,
     WINDOW_MOST = 1 << 16,
     FAR = 2048,           /* bytes behind the N-th token that make it independent of the window's end */
-    NEAR = 2048,          /* candidates are counted from so far back, */
+    NEAR = 2048,          /* candidates are counted from so far back, and all tried in a part as long, */
     NEAR_TOKENS = 16,     /* else from so many tokens back */
-    REACH = 128,          /* how far behind the N-th token candidates are tried without a certain boundary */
+    REACH = 128,          /* in a longer one without a certain boundary, so far behind the N-th token */
     STEPS = 64            /* a part that is still too long is shortened by characters so often, then faster */
 };
 
@@ -158,15 +158,17 @@ typedef struct place {
 static bool surround(const tik_cutter *cutter, const uint8_t *text, size_t length, size_t to, bool is_end,
                      const tik_counted *counted, size_t middle, place *found)
 {
+    found->low = last_cut(cutter, text, length, counted->at, middle);
+    if (!found->low)
+        found->low = counted->at;
     found->high = early_cut(cutter, text, length, middle, to < length ? to : length - 1);
     if (!found->high) {
         if (!is_end && to - middle < FAR)
             return false;
-        found->high = to - middle > REACH ? character_start(text, middle + REACH) : to;
+        found->high = to;
+        if (to - found->low > NEAR && to - middle > REACH)
+            found->high = character_start(text, middle + REACH);
     }
-    found->low = last_cut(cutter, text, length, counted->at, middle);
-    if (!found->low)
-        found->low = counted->at;
     if (middle - found->low > NEAR) {
         size_t index = tokens_before(cutter, middle);
         index = index > NEAR_TOKENS ? index - NEAR_TOKENS : 0;
@@ -229,7 +231,7 @@ static tik_status shorten(tik_cutter *cutter, const uint8_t *text, size_t length
                 return status;
             if (*tokens <= limit)
                 break;
-            if (++tries > STEPS)
+            if (++tries > STEPS && to > NEAR)
                 to = character_start(text, to - to / STEPS);
         }
         if (to > 0)
@@ -315,15 +317,17 @@ typedef struct place_from_end {
 static bool surround_end(const tik_cutter *cutter, const uint8_t *text, size_t length, size_t from, size_t to,
                          size_t middle, size_t after, place_from_end *found)
 {
+    found->high = early_cut(cutter, text, length, middle > 0 ? middle - 1 : 0, to < length ? to : length - 1);
+    if (!found->high)
+        found->high = to;
     found->low = last_cut(cutter, text, length, from, middle > 0 ? middle - 1 : 0);
     if (!found->low) {
         if (from > 0 && middle - from < FAR)
             return false;
-        found->low = middle - from > REACH ? character_start(text, middle - REACH) : from;
+        found->low = from;
+        if (found->high - from > NEAR && middle - from > REACH)
+            found->low = character_start(text, middle - REACH);
     }
-    found->high = early_cut(cutter, text, length, middle > 0 ? middle - 1 : 0, to < length ? to : length - 1);
-    if (!found->high)
-        found->high = to;
     if (found->high - middle > NEAR) {
         size_t index = tokens_before(cutter, middle) + NEAR_TOKENS;
         while (index < cutter->offsets.length && !tik_utf8_is_start(text[cutter->offsets.data[index]]))
@@ -347,7 +351,7 @@ static tik_status shorten_end(tik_cutter *cutter, const uint8_t *text, size_t le
                 return status;
             if (*tokens <= limit)
                 break;
-            if (++tries > STEPS)
+            if (++tries > STEPS && length - from > NEAR)
                 from = character_start(text, from + (length - from) / STEPS);
         }
         from = character_after(text, length, from);

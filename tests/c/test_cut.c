@@ -64,42 +64,55 @@ static bool is_place(const char *text, size_t length, size_t at, bool graphemes)
     return !graphemes || from == at;
 }
 
-static size_t longest_beginning(const tik_encoding *encoding, const char *text, size_t length, size_t limit,
-                                bool graphemes)
+static bool is_kind(const char *text, size_t length, size_t at, const tik_cut_options *options, int kind)
 {
-    size_t end = length;
-    while (!is_place(text, length, end, graphemes) || count(encoding, text, end) > limit)
-        end--;
+    return is_place(text, length, at, options->graphemes) &&
+           (at == 0 || at == length || kind == TIK_AT_CHARACTER ||
+            (int)tik_boundary_at((const uint8_t *)text, length, at) >= kind);
+}
+
+/* Every part is counted: the longest at a place of the kind wanted, or of the next finer one that has any. */
+static size_t longest_beginning(const tik_encoding *encoding, const char *text, size_t length, size_t limit,
+                                const tik_cut_options *options)
+{
+    size_t end = 0;
+    for (int kind = (int)options->at; kind >= 0 && end == 0; kind--) {
+        end = length;
+        while (!is_kind(text, length, end, options, kind) || count(encoding, text, end) > limit)
+            end--;
+    }
     return end;
 }
 
-static size_t longest_end(const tik_encoding *encoding, const char *text, size_t length, size_t limit, bool graphemes)
+static size_t longest_end(const tik_encoding *encoding, const char *text, size_t length, size_t limit,
+                          const tik_cut_options *options)
 {
-    size_t start = 0;
-    while (!is_place(text, length, start, graphemes) || count(encoding, text + start, length - start) > limit)
-        start++;
+    size_t start = length;
+    for (int kind = (int)options->at; kind >= 0 && start == length; kind--) {
+        start = 0;
+        while (!is_kind(text, length, start, options, kind) || count(encoding, text + start, length - start) > limit)
+            start++;
+    }
     return start;
 }
 
 static void check_truncation(const tik_encoding *encoding, const char *text, size_t length, size_t limit,
-                             bool graphemes)
+                             const tik_cut_options *options)
 {
-    tik_cut_options options = TIK_CUT_OPTIONS_INIT;
-    options.graphemes = graphemes;
     size_t start = 0;
     size_t end = 0;
     size_t tokens = 0;
-    size_t wanted = longest_beginning(encoding, text, length, limit, graphemes);
+    size_t wanted = longest_beginning(encoding, text, length, limit, options);
     tik_status status =
-        tik_truncate(encoding, text, length, limit, TIK_KEEP_BEGINNING, &options, &start, &end, &tokens, NULL);
+        tik_truncate(encoding, text, length, limit, TIK_KEEP_BEGINNING, options, &start, &end, &tokens, NULL);
     assert_int_equal(status, wanted == 0 && length > 0 ? TIK_ERROR_LIMIT : TIK_OK);
     assert_int_equal(end, wanted);
     assert_int_equal(tokens, count(encoding, text, end));
 
     start = end = length;
     tokens = 0;
-    wanted = longest_end(encoding, text, length, limit, graphemes);
-    status = tik_truncate(encoding, text, length, limit, TIK_KEEP_END, &options, &start, &end, &tokens, NULL);
+    wanted = longest_end(encoding, text, length, limit, options);
+    status = tik_truncate(encoding, text, length, limit, TIK_KEEP_END, options, &start, &end, &tokens, NULL);
     assert_int_equal(status, wanted == length && length > 0 ? TIK_ERROR_LIMIT : TIK_OK);
     assert_int_equal(start, wanted);
     assert_int_equal(tokens, count(encoding, text + start, length - start));
@@ -115,10 +128,85 @@ static void test_longest(void **state)
         assert_int_equal(tik_open(encodings[e], &encoding, NULL), TIK_OK);
         for (size_t i = 0; i < TEXTS; i++) {
             size_t length = random_text(text, ROOM, 1 + draw(30));
-            check_truncation(encoding, text, length, 1 + draw(20), i % 3 == 0);
+            tik_cut_options options = TIK_CUT_OPTIONS_INIT;
+            options.at = (tik_boundary)(i % 5);
+            options.graphemes = i % 3 == 0;
+            check_truncation(encoding, text, length, 1 + draw(20), &options);
         }
         tik_close(encoding);
     }
+}
+
+/*
+ * An encoding of the 256 bytes and some random tokens, which may be long, so that a longer text often has fewer
+ * tokens.
+ */
+static tik_encoding *tiny_encoding(const char *pattern, const char *const *units, size_t unit_count)
+{
+    enum { TOKENS = 300, TOKEN_ROOM = 700 };
+    static char bytes[TOKENS][TOKEN_ROOM];
+    static tik_token tokens[TOKENS];
+    size_t made = 0;
+    for (; made < 256; made++) {
+        bytes[made][0] = (char)made;
+        tokens[made] = (tik_token){bytes[made], 1, (uint32_t)made};
+    }
+    for (size_t tries = 0; made < TOKENS && tries < 10 * TOKENS; tries++) {
+        size_t length = 0;
+        for (size_t wanted = 2 + draw(draw(4) ? 6 : 300); wanted && length + 8 < TOKEN_ROOM; wanted--) {
+            const char *unit = units[draw((uint32_t)unit_count)];
+            memcpy(bytes[made] + length, unit, strlen(unit));
+            length += strlen(unit);
+        }
+        bool is_new = true;
+        for (size_t i = 0; i < made; i++)
+            is_new = is_new && (tokens[i].length != length || memcmp(bytes[i], bytes[made], length) != 0);
+        if (!is_new)
+            continue;
+        tokens[made] = (tik_token){bytes[made], length, (uint32_t)made};
+        made++;
+    }
+    tik_definition definition = {sizeof definition, "tiny", pattern, strlen(pattern), tokens, made, NULL, 0, 0};
+    tik_encoding *encoding;
+    tik_error error;
+    if (tik_open_definition(&definition, &encoding, &error))
+        fail_msg("%s", error.message);
+    return encoding;
+}
+
+/* Random ranks, under a pattern that a scanner runs and others; pieces of one letter are as long as the text. */
+static void test_longest_of_tiny_encodings(void **state)
+{
+    (void)state;
+    enum { ENCODINGS_OF_EACH = 6, TEXTS = 12, ROOM = 1600, UNITS = 6 };
+    static const char *const units[][UNITS] = {
+        {"a", "b", "ab", "a", "a", "b"}, {"a", "b", " ", "\n", ". ", "a"}, {"a", "a", "a", "a", "a", "a"},
+        {"é", "e\u0301", "a", " ", "!", "\n\n"}, {" ", "  ", "a", " ", " ", " "}, {"🚀", "好", "a", "。", "1", " "},
+    };
+    tik_encoding *public_encoding;
+    assert_int_equal(tik_open("cl100k_base", &public_encoding, NULL), TIK_OK);
+    const char *patterns[] = {tik_pattern(public_encoding, NULL), "\\w+|\\W+", "(?s:.+)", "[ab]{1,40}|(?<=a)\\s|\\O"};
+    static char text[ROOM];
+    for (size_t p = 0; p < sizeof patterns / sizeof patterns[0]; p++) {
+        for (size_t e = 0; e < ENCODINGS_OF_EACH; e++) {
+            const char *const *some = units[e % (sizeof units / sizeof units[0])];
+            tik_encoding *encoding = tiny_encoding(patterns[p], some, UNITS);
+            for (size_t i = 0; i < TEXTS; i++) {
+                size_t length = 0;
+                for (size_t wanted = 1 + draw(i % 4 ? 120 : 400); wanted && length + 8 < ROOM; wanted--) {
+                    const char *unit = some[draw(UNITS)];
+                    memcpy(text + length, unit, strlen(unit));
+                    length += strlen(unit);
+                }
+                tik_cut_options options = TIK_CUT_OPTIONS_INIT;
+                options.at = (tik_boundary)draw(5);
+                options.graphemes = draw(2);
+                check_truncation(encoding, text, length, 1 + draw(draw(2) ? 6 : 100), &options);
+            }
+            tik_close(encoding);
+        }
+    }
+    tik_close(public_encoding);
 }
 
 /* Feeds a text in random slices and checks every chunk. */
@@ -389,7 +477,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_longest),     cmocka_unit_test(test_chunks), cmocka_unit_test(test_long_pieces),
         cmocka_unit_test(test_boundaries),  cmocka_unit_test(test_errors), cmocka_unit_test(test_special),
-        cmocka_unit_test(test_replaced),
+        cmocka_unit_test(test_replaced),   cmocka_unit_test(test_longest_of_tiny_encodings),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
