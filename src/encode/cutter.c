@@ -152,6 +152,7 @@ typedef struct place {
     size_t low;  /* candidates are counted from here: so many tokens are before it, if it is certain */
     size_t before;
     size_t high; /* candidates are less than this */
+    bool guessed; /* they are not all there are, or their numbers of tokens are not certain */
 } place;
 
 /* The window is text[counted->at, to), and the N-th token ends at `middle`. Looks for low and high. */
@@ -166,10 +167,13 @@ static bool surround(const tik_cutter *cutter, const uint8_t *text, size_t lengt
         if (!is_end && to - middle < FAR)
             return false;
         found->high = to;
-        if (to - found->low > NEAR && to - middle > REACH)
+        if (to - found->low > NEAR && to - middle > REACH) {
             found->high = character_start(text, middle + REACH);
+            found->guessed = true;
+        }
     }
     if (middle - found->low > NEAR) {
+        found->guessed = true;
         size_t index = tokens_before(cutter, middle);
         index = index > NEAR_TOKENS ? index - NEAR_TOKENS : 0;
         while (index > 0 && !tik_utf8_is_start(text[cutter->offsets.data[index]]))
@@ -217,10 +221,10 @@ static tik_status find_place(tik_cutter *cutter, const uint8_t *text, size_t len
 
 /*
  * The longest text[0, end), end <= *end, of at most `limit` tokens when counted from its beginning and
- * cut at a place of that kind. *end becomes 0 if there is none.
+ * cut at a place of that kind. *end becomes 0 if there is none. Goes faster in the end if it was `guessed`.
  */
 static tik_status shorten(tik_cutter *cutter, const uint8_t *text, size_t length, size_t limit, tik_boundary at,
-                          size_t *end, size_t *tokens, tik_error *error)
+                          bool guessed, size_t *end, size_t *tokens, tik_error *error)
 {
     size_t to = *end;
     for (size_t tries = 0; to > 0;) {
@@ -231,7 +235,7 @@ static tik_status shorten(tik_cutter *cutter, const uint8_t *text, size_t length
                 return status;
             if (*tokens <= limit)
                 break;
-            if (++tries > STEPS && to > NEAR)
+            if (++tries > STEPS && guessed)
                 to = character_start(text, to - to / STEPS);
         }
         if (to > 0)
@@ -295,7 +299,7 @@ tik_status tik_cutter_beginning(tik_cutter *cutter, const uint8_t *text, size_t 
     status = try_candidates(cutter, text, length, limit, &found, &longest, error);
     for (int at = (int)cutter->at; status == TIK_OK; at--) {
         *end = longest;
-        status = shorten(cutter, text, length, limit, (tik_boundary)at, end, tokens, error);
+        status = shorten(cutter, text, length, limit, (tik_boundary)at, found.guessed, end, tokens, error);
         if (*end > 0 || at == TIK_AT_CHARACTER)
             break;
     }
@@ -311,6 +315,7 @@ typedef struct place_from_end {
     size_t low;  /* candidates are more than this, */
     size_t high; /* are counted up to here, */
     size_t after; /* and so many tokens follow */
+    bool guessed;
 } place_from_end;
 
 /* The N-th token from the end begins at `middle` in the window text[from, to). */
@@ -325,10 +330,13 @@ static bool surround_end(const tik_cutter *cutter, const uint8_t *text, size_t l
         if (from > 0 && middle - from < FAR)
             return false;
         found->low = from;
-        if (found->high - from > NEAR && middle - from > REACH)
+        if (found->high - from > NEAR && middle - from > REACH) {
             found->low = character_start(text, middle - REACH);
+            found->guessed = true;
+        }
     }
     if (found->high - middle > NEAR) {
+        found->guessed = true;
         size_t index = tokens_before(cutter, middle) + NEAR_TOKENS;
         while (index < cutter->offsets.length && !tik_utf8_is_start(text[cutter->offsets.data[index]]))
             index++;
@@ -340,7 +348,7 @@ static bool surround_end(const tik_cutter *cutter, const uint8_t *text, size_t l
 
 /* The longest text[start, length), start >= *start, at a place of that kind; `length` if there is none. */
 static tik_status shorten_end(tik_cutter *cutter, const uint8_t *text, size_t length, size_t limit, tik_boundary at,
-                              size_t *start, size_t *tokens, tik_error *error)
+                              bool guessed, size_t *start, size_t *tokens, tik_error *error)
 {
     size_t from = *start;
     for (size_t tries = 0; from < length;) {
@@ -351,7 +359,7 @@ static tik_status shorten_end(tik_cutter *cutter, const uint8_t *text, size_t le
                 return status;
             if (*tokens <= limit)
                 break;
-            if (++tries > STEPS && length - from > NEAR)
+            if (++tries > STEPS && guessed)
                 from = character_start(text, from + (length - from) / STEPS);
         }
         from = character_after(text, length, from);
@@ -417,7 +425,7 @@ static tik_status find_place_end(tik_cutter *cutter, const uint8_t *text, size_t
 tik_status tik_cutter_end(tik_cutter *cutter, const uint8_t *text, size_t length, size_t limit, size_t *start,
                           size_t *tokens, tik_error *error)
 {
-    place_from_end found;
+    place_from_end found = {0};
     bool whole;
     size_t longest = 0;
     tik_status status = find_place_end(cutter, text, length, limit, &found, &whole, error);
@@ -428,7 +436,7 @@ tik_status tik_cutter_end(tik_cutter *cutter, const uint8_t *text, size_t length
     /* may_cut looks at the window's tokens only where special tokens are taken; see tik_cutter.certain. */
     for (int at = whole ? TIK_AT_CHARACTER : (int)cutter->at; status == TIK_OK; at--) {
         *start = longest;
-        status = shorten_end(cutter, text, length, limit, (tik_boundary)at, start, tokens, error);
+        status = shorten_end(cutter, text, length, limit, (tik_boundary)at, found.guessed, start, tokens, error);
         if (*start < length || at == TIK_AT_CHARACTER)
             break;
     }
