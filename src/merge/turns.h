@@ -83,8 +83,9 @@ TURNS_TARGET INLINE bool merge_least(job *j, uint32_t *keys, uint32_t *tokens, s
     return true;
 }
 
-/* One turn: reads what was asked for, and merges. */
-TURNS_TARGET INLINE bool turn(job *j, uint32_t *keys, uint32_t *tokens, size_t groups, const tik_vocab *vocab)
+/* Reads what was asked for. */
+TURNS_TARGET INLINE void read_pairs(const job *j, uint32_t *keys, const uint32_t *tokens, size_t groups,
+                                    const tik_vocab *vocab)
 {
     uint32_t place = j->place;
     uint32_t before = begin_before(j->begins, place);
@@ -94,7 +95,6 @@ TURNS_TARGET INLINE bool turn(job *j, uint32_t *keys, uint32_t *tokens, size_t g
     uint32_t left = pair_in(vocab, tokens[before], token, j->left_bucket);
     set_key(keys, groups, place, right << place_bits(groups) | place);
     set_key(keys, groups, before, left << place_bits(groups) | before);
-    return merge_least(j, keys, tokens, groups, vocab);
 }
 
 /* A piece of ASCII, at most 15 bytes: every step is done for all places, so that no branch depends on its length. */
@@ -198,16 +198,20 @@ TURNS_TARGET INLINE void run(const tik_vocab *vocab, tik_unknown *pieces, const 
             active[left++] = (uint8_t)i;
         else
             finish(&jobs[i], TOKENS(i), pieces, ids, used);
-    while (left > 0)
-        for (size_t k = 0; k < left;) {
+    /* Two short steps for all instead of one long one: more of them overlap. */
+    while (left > 0) {
+        for (size_t k = 0; k < left; k++)
+            read_pairs(&jobs[active[k]], KEYS(active[k]), TOKENS(active[k]), groups, vocab);
+        size_t still = 0;
+        for (size_t k = 0; k < left; k++) {
             size_t i = active[k];
-            if (turn(&jobs[i], KEYS(i), TOKENS(i), groups, vocab))
-                k++;
-            else {
+            if (merge_least(&jobs[i], KEYS(i), TOKENS(i), groups, vocab))
+                active[still++] = (uint8_t)i;
+            else
                 finish(&jobs[i], TOKENS(i), pieces, ids, used);
-                active[k] = active[--left];
-            }
         }
+        left = still;
+    }
 }
 
 TURNS_TARGET void TURNS_RUN(const tik_vocab *vocab, tik_unknown *pieces, const uint8_t *which, size_t count, bool wide,
