@@ -96,50 +96,49 @@ tik_status tik_encoder_pieces_settle(tik_encoder *encoder, tik_sink *sink, tik_e
     return status;
 }
 
-/* Leaves a hole for the ids of a piece that waits. */
-static void leave_hole(tik_encoder *encoder, uint32_t piece, const tik_sink *sink)
+static inline bool is_full(const tik_waiting *waiting)
 {
-    tik_waiting *waiting = &encoder->waiting;
-    waiting->at[waiting->hole_count] = sink->ids ? sink->ids->length : 0;
-    waiting->piece[waiting->hole_count++] = (uint8_t)piece;
+    return waiting->piece_count == TIK_LEARN_MOST || waiting->hole_count == TIK_HOLES;
 }
 
 /*
- * A piece whose ids the memo has not, or not yet, or that it can't have. The sink has room for as many ids as
- * bytes if the piece is not longer than TIK_MEMO_LONGEST. `set` is where it belongs.
+ * Leaves a hole for the ids of a piece of at most TIK_LEARN_LONGEST bytes that the memo has not, or has an entry of
+ * but no ids yet; `at` is how many ids come before. There must be room. False if its entry is another piece's.
  */
-static tik_status other_piece(tik_encoder *encoder, const tik_memo_key *key, size_t set, const uint8_t *piece,
-                              size_t length, tik_sink *sink, tik_error *error)
+static inline bool leave_hole(tik_encoder *encoder, const tik_memo_entry *entry, const tik_memo_key *key, size_t set,
+                              const uint8_t *piece, size_t length, size_t at)
 {
-    tik_memo *memo = &encoder->memo;
     tik_waiting *waiting = &encoder->waiting;
+    size_t number = waiting->piece_count;
+    if (entry == NULL) {
+        tik_memo_expect(&encoder->memo, set, key, (uint32_t)number);
+        waiting->pieces[number] = (tik_unknown){.key = *key, .piece = piece, .length = (uint32_t)length};
+        waiting->piece_count++;
+    } else {
+        number = entry->count & ~TIK_MEMO_EXPECTED;
+        if (!(entry->count & TIK_MEMO_EXPECTED) ||
+            (length > TIK_MEMO_SHORT && memcmp(waiting->pieces[number].piece, piece, length) != 0))
+            return false;
+    }
+    waiting->at[waiting->hole_count] = at;
+    waiting->piece[waiting->hole_count++] = (uint8_t)number;
+    return true;
+}
+
+/* A piece that is worked out at once: too long to wait, or one whose entry is another's of the same hash. */
+static tik_status other_piece(tik_encoder *encoder, const tik_memo_entry *entry, const tik_memo_key *key, size_t set,
+                              const uint8_t *piece, size_t length, tik_sink *sink, tik_error *error)
+{
     uint32_t scratch[TIK_MEMO_LONGEST];
-    uint32_t *out = sink->ids ? sink->ids->data + sink->ids->length : scratch;
-    size_t count = 0;
     if (length > TIK_MEMO_LONGEST)
         return tik_encoder_pieces_long(encoder, piece, length, sink, error);
-    const tik_memo_entry *entry = tik_memo_find(memo, set, key);
-    if (entry == NULL && length <= TIK_LEARN_LONGEST) {
-        leave_hole(encoder, (uint32_t)waiting->piece_count, sink);
-        tik_memo_expect(memo, set, key, (uint32_t)waiting->piece_count);
-        waiting->pieces[waiting->piece_count++] =
-            (tik_unknown){.key = *key, .piece = piece, .length = (uint32_t)length};
-    } else if (entry != NULL && entry->count & TIK_MEMO_EXPECTED) {
-        uint32_t number = entry->count & ~TIK_MEMO_EXPECTED;
-        if (length <= TIK_MEMO_SHORT || memcmp(waiting->pieces[number].piece, piece, length) == 0)
-            leave_hole(encoder, number, sink);
-        else /* another of the same hash */
-            count = tik_memo_work_out(memo, piece, length, out);
-    } else {
-        count = tik_memo_work_out(memo, piece, length, out);
-        if (entry == NULL)
-            tik_memo_put(memo, set, key, piece, out, count);
-    }
+    uint32_t *out = sink->ids ? sink->ids->data + sink->ids->length : scratch;
+    size_t count = tik_memo_work_out(&encoder->memo, piece, length, out);
+    if (entry == NULL)
+        tik_memo_put(&encoder->memo, set, key, piece, out, count);
     if (sink->ids)
         sink->ids->length += count;
     sink->count += count;
-    if (waiting->piece_count == TIK_LEARN_MOST || waiting->hole_count == TIK_HOLES)
-        return tik_encoder_pieces_settle(encoder, sink, error);
     return TIK_OK;
 }
 
@@ -279,7 +278,7 @@ INLINE tik_status block(tik_encoder *encoder, const uint8_t *text, size_t room, 
         const tik_memo_entry *entry = tik_memo_find(memo, p.sets[i], &p.keys[i]);
         if (TIK_LIKELY(entry != NULL && entry->count <= TIK_MEMO_IDS)) {
             if (store)
-                memcpy(out + total, entry->ids, sizeof entry->ids); /* and its count, to be overwritten */
+                memcpy(out + total, entry->ids, sizeof entry->ids);
             total += entry->count;
             continue;
         }
@@ -293,11 +292,17 @@ INLINE tik_status block(tik_encoder *encoder, const uint8_t *text, size_t room, 
             total += got;
             continue;
         }
+        bool waits = length <= TIK_LEARN_LONGEST && leave_hole(encoder, entry, &p.keys[i], p.sets[i], text + at, length,
+                                                               (store ? sink->ids->length : 0) + total);
+        if (waits && TIK_LIKELY(!is_full(&encoder->waiting)))
+            continue;
         if (store)
             sink->ids->length += total;
         sink->count += total;
         total = 0;
-        tik_status status = other_piece(encoder, &p.keys[i], p.sets[i], text + at, length, sink, error);
+        tik_status status =
+            waits ? tik_encoder_pieces_settle(encoder, sink, error)
+                  : other_piece(encoder, entry, &p.keys[i], p.sets[i], text + at, length, sink, error);
         if (status == TIK_OK && store)
             status = tik_reserve_ids(sink->ids, most, error);
         if (status != TIK_OK)
