@@ -42,73 +42,20 @@ static inline uint64_t pair_entry(const uint64_t *entries, uint64_t key)
 }
 
 #define TURNS_TARGET
-#define TURNS_RUN tik_many_portable
+#define TURNS_LEARN tik_learn_portable
 #include "merge/turns.h"
-
-/* Which of the pieces are tokens: each step for all, so that their memory comes at the same time. */
-static void look_up(const tik_vocab *vocab, const tik_unknown *pieces, size_t count, uint32_t *whole)
-{
-    uint64_t hashes[TIK_LEARN_MOST];
-    for (size_t i = 0; i < count; i++) {
-        const tik_memo_key *key = &pieces[i].key;
-        hashes[i] = pieces[i].length > TIK_MEMO_SHORT
-                        ? key->low
-                        : tik_hash_short(key->low, key->high & (UINT64_MAX >> 8), pieces[i].length);
-        __builtin_prefetch(vocab->piece_slots + (hashes[i] >> vocab->piece_shift));
-    }
-    for (size_t i = 0; i < count; i++) {
-        whole[i] = tik_vocab_candidate(vocab, hashes[i]);
-        if (whole[i] != TIK_NONE)
-            __builtin_prefetch(vocab->starts + whole[i]);
-    }
-    for (size_t i = 0; i < count; i++)
-        if (whole[i] != TIK_NONE)
-            __builtin_prefetch(vocab->bytes + vocab->starts[whole[i]]);
-    for (size_t i = 0; i < count; i++)
-        if (whole[i] != TIK_NONE)
-            whole[i] = tik_vocab_find_hashed(vocab, pieces[i].piece, pieces[i].length, hashes[i]);
-}
-
-static void merge(const tik_vocab *vocab, tik_unknown *pieces, const uint8_t *which, size_t count, bool wide,
-                  uint32_t *ids, size_t *used)
-{
-#if TIK_HAVE_X86
-    if (tik_cpu() & TIK_CPU_AVX512) {
-        tik_many_avx512(vocab, pieces, which, count, wide, ids, used);
-        return;
-    }
-    if (tik_cpu() & TIK_CPU_AVX2) {
-        tik_many_avx2(vocab, pieces, which, count, wide, ids, used);
-        return;
-    }
-#endif
-    tik_many_portable(vocab, pieces, which, count, wide, ids, used);
-}
 
 void tik_learn(const tik_vocab *vocab, tik_unknown *pieces, size_t count, uint32_t *ids)
 {
-    uint32_t whole[TIK_LEARN_MOST];
-    uint8_t which[2][TIK_LEARN_MOST]; /* of those to be merged: short ones and wide ones */
-    size_t some[2] = {0, 0};
-    size_t used = 0;
-    look_up(vocab, pieces, count, whole);
-    for (size_t i = 0; i < count; i++) {
-        bool wide = pieces[i].length > TIK_MEMO_SHORT;
-        if (whole[i] != TIK_NONE) {
-            pieces[i].first = (uint32_t)used;
-            pieces[i].count = 1;
-            ids[used++] = whole[i];
-        } else
-            which[wide][some[wide]++] = (uint8_t)i;
-        if (some[1] == TIK_LEARN_WIDE) {
-            merge(vocab, pieces, which[1], some[1], true, ids, &used);
-            some[1] = 0;
-        }
+#if TIK_HAVE_X86
+    if (tik_cpu() & TIK_CPU_AVX512) {
+        tik_learn_avx512(vocab, pieces, count, ids);
+        return;
     }
-    for (int wide = 0; wide < 2; wide++)
-        if (some[wide])
-            merge(vocab, pieces, which[wide], some[wide], wide, ids, &used);
-    if (!vocab->dense)
-        for (size_t i = 0; i < used; i++)
-            ids[i] = vocab->ranks[ids[i]];
+    if (tik_cpu() & TIK_CPU_AVX2) {
+        tik_learn_avx2(vocab, pieces, count, ids);
+        return;
+    }
+#endif
+    tik_learn_portable(vocab, pieces, count, ids);
 }

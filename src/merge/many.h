@@ -1,4 +1,4 @@
-/* Of many.c: merging the pieces that `which` names, taking turns, once for each instruction set. */
+/* Of many.c: merging many pieces, taking turns, once for each instruction set. */
 #ifndef TIK_MANY_H
 #define TIK_MANY_H
 
@@ -7,14 +7,10 @@
 /* Pieces of more than TIK_MEMO_SHORT bytes that are merged at once: what they need fits a first-level cache. */
 #define TIK_LEARN_WIDE 32
 
-/*
- * At most TIK_LEARN_MOST pieces of at most TIK_MEMO_SHORT bytes or, if `wide`, at most TIK_LEARN_WIDE of at most
- * TIK_LEARN_LONGEST. Their indices are appended to ids[0, *used).
- */
-typedef void tik_many(const tik_vocab *vocab, tik_unknown *pieces, const uint8_t *which, size_t count, bool wide,
-                      uint32_t *ids, size_t *used);
-tik_many tik_many_portable;
-tik_many tik_many_avx2;
-tik_many tik_many_avx512;
+/* tik_learn, for one instruction set. */
+typedef void tik_learn_function(const tik_vocab *vocab, tik_unknown *pieces, size_t count, uint32_t *ids);
+tik_learn_function tik_learn_portable;
+tik_learn_function tik_learn_avx2;
+tik_learn_function tik_learn_avx512;
 
 #endif

@@ -41,7 +41,7 @@ TIK_TARGET_AVX2 static inline uint64_t pair_entry(const uint64_t *entries, uint6
 }
 
 #define TURNS_TARGET TIK_TARGET_AVX2
-#define TURNS_RUN tik_many_avx2
+#define TURNS_LEARN tik_learn_avx2
 #include "merge/turns.h"
 
 #endif

@@ -34,7 +34,7 @@ TIK_TARGET_AVX512 static inline uint64_t pair_entry(const uint64_t *entries, uin
 }
 
 #define TURNS_TARGET TIK_TARGET_AVX512
-#define TURNS_RUN tik_many_avx512
+#define TURNS_LEARN tik_learn_avx512
 #include "merge/turns.h"
 
 #endif

@@ -2,7 +2,7 @@
  * The turns of many.c. Included once for each instruction set, by a file that defines before
  *
  *     TURNS_TARGET          the attribute of functions that use it
- *     TURNS_RUN             the name of what is defined here
+ *     TURNS_LEARN           the name of what is defined here: tik_learn, for one instruction set
  *     set_key, least_key    one key written; the least of 16 or 64: see many.c for the plain ones
  *     pair_entry            the entry of a bucket whose upper bits are the key, 0 if there is none
  *
@@ -214,11 +214,65 @@ TURNS_TARGET INLINE void run(const tik_vocab *vocab, tik_unknown *pieces, const 
     }
 }
 
-TURNS_TARGET void TURNS_RUN(const tik_vocab *vocab, tik_unknown *pieces, const uint8_t *which, size_t count, bool wide,
-                            uint32_t *ids, size_t *used)
+/* Apart from each other: compiled into one function, they would share its registers. */
+TURNS_TARGET static __attribute__((noinline)) void run_short(const tik_vocab *vocab, tik_unknown *pieces,
+                                                            const uint8_t *which, size_t count, uint32_t *ids,
+                                                            size_t *used)
 {
-    if (wide)
-        run(vocab, pieces, which, count, 4, ids, used);
-    else
-        run(vocab, pieces, which, count, 1, ids, used);
+    run(vocab, pieces, which, count, 1, ids, used);
+}
+
+TURNS_TARGET static __attribute__((noinline)) void run_wide(const tik_vocab *vocab, tik_unknown *pieces,
+                                                           const uint8_t *which, size_t count, uint32_t *ids,
+                                                           size_t *used)
+{
+    for (size_t i = 0; i < count; i += TIK_LEARN_WIDE)
+        run(vocab, pieces, which + i, count - i < TIK_LEARN_WIDE ? count - i : TIK_LEARN_WIDE, 4, ids, used);
+}
+
+/* Which of the pieces are tokens: each step for all, so that their memory comes at the same time. */
+INLINE void look_up(const tik_vocab *vocab, const tik_unknown *pieces, size_t count, uint32_t *whole)
+{
+    uint64_t hashes[TIK_LEARN_MOST];
+    for (size_t i = 0; i < count; i++) {
+        const tik_memo_key *key = &pieces[i].key;
+        hashes[i] = pieces[i].length > TIK_MEMO_SHORT
+                        ? key->low
+                        : tik_hash_short(key->low, key->high & (UINT64_MAX >> 8), pieces[i].length);
+        __builtin_prefetch(vocab->piece_slots + (hashes[i] >> vocab->piece_shift));
+    }
+    for (size_t i = 0; i < count; i++) {
+        whole[i] = tik_vocab_candidate(vocab, hashes[i]);
+        if (whole[i] != TIK_NONE)
+            __builtin_prefetch(vocab->starts + whole[i]);
+    }
+    for (size_t i = 0; i < count; i++)
+        if (whole[i] != TIK_NONE)
+            __builtin_prefetch(vocab->bytes + vocab->starts[whole[i]]);
+    for (size_t i = 0; i < count; i++)
+        if (whole[i] != TIK_NONE)
+            whole[i] = tik_vocab_find_hashed(vocab, pieces[i].piece, pieces[i].length, hashes[i]);
+}
+
+TURNS_TARGET void TURNS_LEARN(const tik_vocab *vocab, tik_unknown *pieces, size_t count, uint32_t *ids)
+{
+    uint32_t whole[TIK_LEARN_MOST];
+    uint8_t which[2][TIK_LEARN_MOST]; /* of those to be merged: short ones and wide ones */
+    size_t some[2] = {0, 0};
+    size_t used = 0;
+    look_up(vocab, pieces, count, whole);
+    for (size_t i = 0; i < count; i++) {
+        bool wide = pieces[i].length > TIK_MEMO_SHORT;
+        if (whole[i] != TIK_NONE) {
+            pieces[i].first = (uint32_t)used;
+            pieces[i].count = 1;
+            ids[used++] = whole[i];
+        } else
+            which[wide][some[wide]++] = (uint8_t)i;
+    }
+    run_short(vocab, pieces, which[0], some[0], ids, &used);
+    run_wide(vocab, pieces, which[1], some[1], ids, &used);
+    if (!vocab->dense)
+        for (size_t i = 0; i < used; i++)
+            ids[i] = vocab->ranks[ids[i]];
 }
