@@ -15,6 +15,7 @@ static const cli_option options[] = {
     CLI_OPTIONS_ENCODING,
     CLI_OPTIONS_TEXT,
     CLI_OPTIONS_FILES,
+    CLI_OPTION_QUIET,
     CLI_OPTIONS_END,
 };
 
@@ -139,6 +140,7 @@ static int run(cli_call *call)
     tik_encoding *encoding = cli_open_encoding(call);
     if (encoding && cli_inputs(call, &names)) {
         wish.named = names.length > 1;
+        cli_progress_begin(call, "chunking", cli_sizes(&names), true);
         for (size_t i = 0; i < names.length; i++)
             chunk_input(call, encoding, &wish, names.data[i]);
         status = CLI_DONE;

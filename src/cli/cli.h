@@ -72,6 +72,7 @@ enum {
     {CLI_INVALID, "invalid", "reject|replace", "bytes that are not UTF-8: refused (default) or U+FFFD"}
 #define CLI_OPTION_PRICES {CLI_PRICES, "prices", "FILE", "windows and prices from this list (see docs/prices.md)"}
 #define CLI_OPTION_JSON {CLI_JSON, "json", NULL, "the result as JSON"}
+#define CLI_OPTION_QUIET {'q', "quiet", NULL, "no line on the terminal that tells how far long work is"}
 #define CLI_OPTION_THREADS {'j', "threads", "N", "threads to use; all cores if not given"}
 /* Ends every table. */
 #define CLI_OPTIONS_END {'h', "help", NULL, "this help"}, {0, NULL, NULL, NULL}
@@ -130,6 +131,7 @@ struct cli_call {
     cli_names exclude;
     const char *files0_from;
     const char *prices;
+    bool quiet;
 
     int status; /* the worst that a part of the work came to; cli_blame raises it */
 };
@@ -272,6 +274,30 @@ bool cli_read_whole(cli_call *call, cli_source *source, const char *name);
 
 /* The same, and with --invalid replace U+FFFD in the place of what is not UTF-8: places are then this text's. */
 bool cli_read_text(cli_call *call, cli_source *source, const char *name);
+
+/* ---- Progress (progress.c) ------------------------------------------------------------------ */
+
+/* What the inputs have together, in bytes; 0 if a pipe or the like is among them. */
+uint64_t cli_sizes(const cli_names *names);
+
+/*
+ * Long work begins: if standard error is a terminal and there is no -q, a line there tells of it after a
+ * second: "what: 12.0 of 34.0 MB, 5.6 MB/s, 4 s left". `total` in bytes, 0 if not known. `writes`: results come
+ * all the while, so that they are progress enough where they go to a terminal. cli_source_next and
+ * cli_progress_add tell how far it is; messages and results erase the line.
+ */
+void cli_progress_begin(const cli_call *call, const char *what, uint64_t total, bool writes);
+bool cli_progress_is_on(void);
+
+/* So many bytes more are done. From any thread. */
+void cli_progress_add(size_t bytes);
+
+/* Another line in its place, for work that bytes don't measure; drawn only if it is time to. */
+void cli_progress_line(const char *format, ...) CLI_PRINTF(1, 2);
+
+/* Makes room for other output. */
+void cli_progress_erase(void);
+void cli_progress_end(void);
 
 /* ---- Reading ids --------------------------------------------------------------------------- */
 

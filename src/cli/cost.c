@@ -21,6 +21,7 @@ static const cli_option options[] = {
     CLI_OPTION_JSON,
     CLI_OPTIONS_FILES,
     CLI_OPTIONS_TEXT,
+    CLI_OPTION_QUIET,
     CLI_OPTIONS_END,
 };
 
@@ -296,6 +297,8 @@ static bool count_files(cost_work *work)
 {
     cli_names names = {0};
     bool good = cli_inputs(work->call, &names) && work->call->status == CLI_DONE;
+    if (good)
+        cli_progress_begin(work->call, "counting", cli_sizes(&names), false);
     for (size_t i = 0; good && i < names.length; i++) {
         cli_source source;
         tik_error error;
@@ -308,6 +311,7 @@ static bool count_files(cost_work *work)
         work->texts += good && is_text;
         cli_source_close(&source);
     }
+    cli_progress_end();
     cli_inputs_free(&names);
     return good;
 }

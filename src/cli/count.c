@@ -17,6 +17,7 @@ static const cli_option options[] = {
     CLI_OPTIONS_FILES,
     CLI_OPTIONS_TEXT,
     CLI_OPTION_THREADS,
+    CLI_OPTION_QUIET,
     CLI_OPTIONS_END,
 };
 
@@ -91,11 +92,15 @@ static void count_source(count_work *work, size_t worker, cli_source *source, co
 {
     tik_error error;
     tik_status status;
-    /* A user's own pattern may leave bytes out, which only the stream counts. */
-    if (source->whole && !work->call->manifest)
+    enum { WATCHED_FROM = 1 << 24 };
+    bool watched = cli_progress_is_on() && source->length >= WATCHED_FROM;
+    /* A user's own pattern may leave bytes out, which only the stream counts; and only it tells how far it is. */
+    if (source->whole && !work->call->manifest && !watched) {
         status = count_whole(work, worker, source, &result->tokens, &error);
-    else
+        cli_progress_add(source->length);
+    } else {
         status = count_stream(work, source, result, &error);
+    }
     const size_t limit = work->options.limit;
     if (source->failed || status != TIK_OK) {
         result->outcome = FAILED;
@@ -336,7 +341,9 @@ static int count_all(cli_call *call, const tik_encoding *encoding, const count_w
         work.results[i].name = names->data[i];
         work.results[i].place = i;
     }
+    cli_progress_begin(call, "counting", cli_sizes(names), false);
     cli_parallel(names->length, call->options.threads, count_input, &work);
+    cli_progress_end();
     int status = report(call, &work, wish, names->length);
     for (size_t i = 0; i < CLI_MOST_WORKERS; i++)
         tik_encoder_free(work.encoders[i]);

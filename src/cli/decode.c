@@ -6,6 +6,7 @@ enum { FORMAT = 'f' };
 static const cli_option options[] = {
     CLI_OPTIONS_ENCODING,
     {FORMAT, "format", "plain|json|u32le", "what the ids are in; plain decimal if not given"},
+    CLI_OPTION_QUIET,
     CLI_OPTIONS_END,
 };
 
@@ -76,6 +77,7 @@ static int decode_all(cli_call *call, const tik_encoding *encoding, int format)
     cli_names names = {0};
     if (!cli_inputs(call, &names))
         return CLI_WRONG;
+    cli_progress_begin(call, "decoding", cli_sizes(&names), true);
     for (size_t i = 0; i < names.length; i++) {
         cli_source source;
         lot.call = call;

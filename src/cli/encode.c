@@ -23,6 +23,7 @@ static const cli_option options[] = {
     CLI_OPTIONS_FILES,
     CLI_OPTIONS_TEXT,
     CLI_OPTION_THREADS,
+    CLI_OPTION_QUIET,
     CLI_OPTIONS_END,
 };
 
@@ -301,8 +302,10 @@ static int encode_all(cli_call *call, int format)
     cli_names names = {0};
     int status = CLI_WRONG;
     tik_encoding *encoding = cli_open_encoding(call);
-    if (encoding && cli_inputs(call, &names))
+    if (encoding && cli_inputs(call, &names)) {
+        cli_progress_begin(call, "encoding", cli_sizes(&names), true);
         status = encode_names(call, encoding, format, &names);
+    }
     cli_inputs_free(&names);
     tik_close(encoding);
     return status;

@@ -134,6 +134,7 @@ static bool next_of_whole(cli_source *source, size_t most, const char **slice, s
     *slice = source->data + source->given;
     *length = source->length - source->given < most ? source->length - source->given : most;
     source->given += *length;
+    cli_progress_add(*length);
     return *length > 0;
 }
 
@@ -154,6 +155,7 @@ bool cli_source_next(cli_source *source, const char **slice, size_t *length)
     ssize_t got = read_some(source, source->buffer, PIPE_SLICE);
     *slice = source->buffer;
     *length = got > 0 ? (size_t)got : 0;
+    cli_progress_add(*length);
     return got > 0;
 }
 
@@ -171,6 +173,7 @@ bool cli_source_fill(cli_source *source, size_t most, const char **slice, size_t
         if (got == 0)
             break;
         *length += (size_t)got;
+        cli_progress_add((size_t)got);
     }
     return *length > 0;
 }

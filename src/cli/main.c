@@ -190,6 +190,7 @@ static int run_command(int argc, char **argv)
     call.cut.special = &call.options;
     call.options.threads = TIK_ALL_THREADS;
     int status = command->run(&call);
+    cli_progress_end();
     cli_names_free(&call.encodings);
     cli_names_free(&call.models);
     cli_names_free(&call.specials);

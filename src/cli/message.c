@@ -22,6 +22,7 @@ static void say(const char *name, const char *format, va_list arguments)
     if (written > 0)
         length += (size_t)written < room - length ? (size_t)written : room - length - 1;
     line[length++] = '\n';
+    cli_progress_erase();
     /* If standard error is gone there is nobody to tell. */
     ssize_t ignored = write(STDERR_FILENO, line, length);
     (void)ignored;

@@ -224,6 +224,9 @@ static int take_common(cli_call *call, int id)
     case CLI_GRAPHEMES:
         call->cut.graphemes = true;
         break;
+    case 'q':
+        call->quiet = true;
+        break;
     case CLI_FILES0_FROM:
         call->files0_from = call->argument;
         break;

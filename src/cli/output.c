@@ -21,6 +21,7 @@ static size_t used;
 
 static void write_all(const char *bytes, size_t length)
 {
+    cli_progress_erase();
     while (length > 0) {
         ssize_t written = write(STDOUT_FILENO, bytes, length);
         if (written < 0) {

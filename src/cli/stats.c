@@ -17,6 +17,7 @@ static const cli_option options[] = {
     {CSV, "csv", NULL, "the result as comma-separated values"},
     CLI_OPTIONS_FILES,
     CLI_OPTIONS_TEXT,
+    CLI_OPTION_QUIET,
     CLI_OPTIONS_END,
 };
 
@@ -30,7 +31,8 @@ static const cli_example examples[] = {
 typedef struct text_size {
     size_t words; /* runs of anything but white space */
     size_t characters;
-    size_t bytes;
+    size_t bytes;  /* measured so far: always whole characters */
+    bool in_word;
 } text_size;
 
 typedef struct token_size {
@@ -58,29 +60,28 @@ static bool is_space(uint32_t point)
            point == 0x205F || point == 0x3000;
 }
 
-/* The size of a text; what is not UTF-8 counts as characters of one byte. */
-static text_size measure(const char *text, size_t length)
+/* Measures on until `end` is passed; what is not UTF-8 counts as characters of one byte. */
+static void measure(text_size *size, const char *text, size_t length, size_t end)
 {
-    text_size size = {.bytes = length};
-    bool in_word = false;
-    for (size_t i = 0; i < length;) {
+    size_t i = size->bytes;
+    while (i < end) {
         unsigned char lead = (unsigned char)text[i];
         size_t need = lead < 0xC0 ? 1 : lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : 4;
         uint32_t point = need == 1 ? lead : lead & (0x7Fu >> need);
         for (size_t k = 1; k < need && i + k < length; k++)
             point = point << 6 | ((unsigned char)text[i + k] & 0x3Fu);
         bool space = is_space(point);
-        size.words += !space && !in_word;
-        size.characters++;
-        in_word = !space;
+        size->words += !space && !size->in_word;
+        size->characters++;
+        size->in_word = !space;
         i += need;
     }
-    return size;
+    size->bytes = i < length ? i : length;
 }
 
-/* Streams the text through an encoding. False with the message out. */
+/* Streams the text through an encoding, and measures it as well if `measured` is given. False with the message out. */
 static bool tokenize(stats_run *run, const tik_encoding *encoding, const char *name, const char *text, size_t length,
-                     token_size *size)
+                     token_size *size, text_size *measured)
 {
     enum { SLICE = 1 << 20 };
     tik_error error;
@@ -94,6 +95,9 @@ static bool tokenize(stats_run *run, const tik_encoding *encoding, const char *n
         status = done ? tik_stream_finish(stream, &ids, &error)
                       : tik_stream_feed(stream, text + from, slice, &ids, &error);
         from += slice;
+        if (measured)
+            measure(measured, text, length, from);
+        cli_progress_add(slice);
         size->tokens += ids.length;
         for (size_t i = 0; i < ids.length; i++) {
             const char *bytes;
@@ -214,10 +218,11 @@ static void stats_of_file(stats_run *run, const char *name)
         cli_source_close(&source);
         return;
     }
-    text_size text = measure(source.data, source.length);
+    text_size text = {0};
     for (size_t i = 0; i < run->encoding_count; i++) {
         token_size tokens;
-        if (!tokenize(run, run->encodings[i], name, source.data, source.length, &tokens))
+        if (!tokenize(run, run->encodings[i], name, source.data, source.length, &tokens,
+                      i == 0 ? &text : NULL))
             break;
         if (run->call->json)
             add_json(run, name, i, &text, &tokens);
@@ -243,7 +248,8 @@ static bool measure_base(stats_run *run)
         return false;
     bool good = true;
     for (size_t i = 0; i < run->encoding_count && good; i++)
-        good = tokenize(run, run->encodings[i], run->against, source.data, source.length, &run->base[i]);
+        good = tokenize(run, run->encodings[i], run->against, source.data, source.length, &run->base[i],
+                        NULL);
     if (good && source.length == 0) {
         cli_blame(run->call, run->against, "is empty; there is nothing to compare with");
         good = false;
@@ -295,6 +301,7 @@ static void stats_of_files(stats_run *run, const cli_names *names)
     for (size_t i = 0; i < names->length; i++)
         if (strlen(names->data[i]) > run->width)
             run->width = strlen(names->data[i]) < WIDEST ? strlen(names->data[i]) : WIDEST;
+    cli_progress_begin(run->call, "counting", cli_sizes(names) * run->encoding_count, false);
     if (run->call->json)
         run->rows = json_array();
     else

@@ -52,6 +52,7 @@ static const cli_option options[] = {
     CLI_OPTIONS_FILES,
     CLI_OPTION_INVALID,
     CLI_OPTION_THREADS,
+    CLI_OPTION_QUIET,
     CLI_OPTIONS_END,
 };
 
@@ -252,13 +253,11 @@ static void interrupt(int signal_number)
     interrupted = 1;
 }
 
-/* The line on a terminal that is written over and over. */
+/* When merging began, which tells how long it will take. */
 typedef struct train_progress {
-    bool shown; /* standard error is a terminal */
-    bool drawn;
-    struct timespec last;
     struct timespec merging_since;
     size_t merging_from;
+    uint64_t read; /* bytes told so far */
 } train_progress;
 
 static double seconds_since(const struct timespec *then)
@@ -271,34 +270,22 @@ static double seconds_since(const struct timespec *then)
 static bool show_progress(void *context, const tik_train_progress *state)
 {
     train_progress *progress = context;
-    if (!progress->shown || interrupted)
+    if (!cli_progress_is_on() || interrupted)
         return !interrupted;
-    if (state->phase == TIK_TRAIN_MERGING && progress->merging_from == 0) {
+    if (state->phase == TIK_TRAIN_READING) {
+        cli_progress_add((size_t)(state->bytes - progress->read));
+        progress->read = state->bytes;
+        return true;
+    }
+    if (progress->merging_from == 0) {
         clock_gettime(CLOCK_MONOTONIC, &progress->merging_since);
         progress->merging_from = state->tokens;
     }
-    if (seconds_since(&progress->last) < 0.1)
-        return true;
-    clock_gettime(CLOCK_MONOTONIC, &progress->last);
-    if (state->phase == TIK_TRAIN_READING) {
-        fprintf(stderr, "\r\033[Kreading: %.1f MB", (double)state->bytes / 1e6);
-    } else {
-        size_t made = state->tokens - progress->merging_from;
-        size_t left = state->tokens_wanted - state->tokens;
-        double each = made ? seconds_since(&progress->merging_since) / (double)made : 0;
-        fprintf(stderr, "\r\033[Kmerging: %zu of %zu tokens, %.0f s left", state->tokens, state->tokens_wanted,
-                each * (double)left);
-    }
-    fflush(stderr);
-    progress->drawn = true;
+    size_t made = state->tokens - progress->merging_from;
+    double each = made ? seconds_since(&progress->merging_since) / (double)made : 0;
+    cli_progress_line("merging: %zu of %zu tokens, %.0f s left", state->tokens, state->tokens_wanted,
+                      each * (double)(state->tokens_wanted - state->tokens));
     return true;
-}
-
-static void end_progress(train_progress *progress)
-{
-    if (progress->drawn)
-        fputs("\r\033[K", stderr);
-    progress->drawn = false;
 }
 
 /* ---- Output --------------------------------------------------------------------------------------- */
@@ -398,9 +385,8 @@ static int out_longest(const cli_call *call, const tik_trainer *trainer, size_t 
 
 /* ---- The work ------------------------------------------------------------------------------------- */
 
-static int failed(cli_call *call, train_progress *progress, const tik_error *error)
+static int failed(cli_call *call, const tik_error *error)
 {
-    end_progress(progress);
     cli_blame(call, "train", "%s", error->message);
     return CLI_WRONG;
 }
@@ -419,7 +405,7 @@ static size_t next_stop(const train_wish *wish, size_t tokens, size_t next_repor
 }
 
 /* Learns, with what is to be printed and saved on the way. */
-static int learn(cli_call *call, const train_wish *wish, tik_trainer *trainer, train_progress *progress)
+static int learn(cli_call *call, const train_wish *wish, tik_trainer *trainer)
 {
     tik_error error;
     tik_train_state state;
@@ -432,28 +418,26 @@ static int learn(cli_call *call, const train_wish *wish, tik_trainer *trainer, t
             tik_error saving;
             if (error.status == TIK_ERROR_CANCELLED && wish->save_every && tik_trainer_merges(trainer, &merges) &&
                 tik_trainer_save_state(trainer, wish->state, &saving) == TIK_OK) {
-                end_progress(progress);
                 cli_say("go on later with --continue: %s", wish->state);
             }
-            return failed(call, progress, &error);
+            return failed(call, &error);
         }
         tik_trainer_state(trainer, &state);
         size_t made = tik_trainer_merges(trainer, &merges);
         for (; wish->trace && shown < made; shown++)
             out_merge(call, trainer, &merges[shown]);
         while (reported < wish->report_count && (wish->report[reported] <= state.tokens || state.exhausted)) {
-            end_progress(progress);
             out_report_line(call, trainer, reported++ == 0);
             cli_out_flush();
         }
         if (wish->save_every && state.tokens % wish->save_every == 0 && state.tokens < wish->size &&
             tik_trainer_save_state(trainer, wish->state, &error) != TIK_OK)
-            return failed(call, progress, &error);
+            return failed(call, &error);
     } while (state.tokens < wish->size && !state.exhausted);
     return CLI_DONE;
 }
 
-static int save(cli_call *call, const train_wish *wish, tik_trainer *trainer, train_progress *progress)
+static int save(cli_call *call, const train_wish *wish, tik_trainer *trainer)
 {
     tik_error error;
     if (!wish->output)
@@ -463,10 +447,10 @@ static int save(cli_call *call, const train_wish *wish, tik_trainer *trainer, tr
         tik_status status = tik_trainer_rank_file(trainer, &bytes, &error);
         cli_out(bytes.data, bytes.length);
         tik_bytes_free(&bytes);
-        return status == TIK_OK ? CLI_DONE : failed(call, progress, &error);
+        return status == TIK_OK ? CLI_DONE : failed(call, &error);
     }
     if (tik_trainer_save(trainer, wish->output, wish->manifest, &error) != TIK_OK)
-        return failed(call, progress, &error);
+        return failed(call, &error);
     if (wish->save_every || wish->go_on)
         unlink(wish->state);
     return CLI_DONE;
@@ -490,29 +474,30 @@ static void say_notes(const train_wish *wish, const tik_trainer *trainer)
                 wish->manifest);
 }
 
-static int train(cli_call *call, const train_wish *wish, tik_trainer *trainer, train_progress *progress)
+static int train(cli_call *call, const train_wish *wish, tik_trainer *trainer)
 {
     tik_error error;
     cli_names names = {0};
     tik_status status;
     if (wish->go_on) {
+        cli_progress_begin(call, "merging", 0, false);
         status = tik_trainer_load_state(trainer, wish->state, &error);
     } else {
         if (!cli_inputs(call, &names) || call->status != CLI_DONE) {
             cli_inputs_free(&names);
             return CLI_WRONG;
         }
+        cli_progress_begin(call, "reading", cli_sizes(&names), false);
         status = tik_trainer_add_files(trainer, (const char *const *)names.data, names.length, &error);
         cli_inputs_free(&names);
     }
     if (status != TIK_OK)
-        return failed(call, progress, &error);
-    int result = learn(call, wish, trainer, progress);
-    end_progress(progress);
+        return failed(call, &error);
+    int result = learn(call, wish, trainer);
     if (result == CLI_DONE && wish->longest)
         result = out_longest(call, trainer, wish->longest);
     if (result == CLI_DONE)
-        result = save(call, wish, trainer, progress);
+        result = save(call, wish, trainer);
     if (result == CLI_DONE)
         say_notes(wish, trainer);
     return result;
@@ -527,7 +512,7 @@ static tik_status open_start(const char *name, tik_encoding **encoding, tik_erro
 static int run(cli_call *call)
 {
     train_wish wish = {.train = TIK_TRAIN_OPTIONS_INIT};
-    train_progress progress = {.shown = isatty(STDERR_FILENO)};
+    train_progress progress = {0};
     tik_trainer *trainer = NULL;
     tik_encoding *start = NULL;
     tik_error error;
@@ -543,9 +528,9 @@ static int run(cli_call *call)
         } else {
             wish.train.start = start;
             if (tik_trainer_new(&wish.train, &trainer, &error) == TIK_OK)
-                status = train(call, &wish, trainer, &progress);
+                status = train(call, &wish, trainer);
             else
-                failed(call, &progress, &error);
+                failed(call, &error);
         }
     }
     tik_trainer_free(trainer);

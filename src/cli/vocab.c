@@ -11,6 +11,7 @@ static const cli_option options[] = {
     {CLI_MANIFEST, "manifest", "FILE", "the rank file of the encoding that this manifest file describes"},
     {REFRESH, "refresh", NULL, "fetch: download even what is in the cache"},
     CLI_OPTION_JSON,
+    CLI_OPTION_QUIET,
     CLI_OPTIONS_END,
 };
 
@@ -129,7 +130,8 @@ static void fetch(vocab_call *v, const tik_vocab_file *file)
     bar b = {tik_vocab_file_encoding(file), false};
     tik_bytes path = TIK_BYTES_INIT;
     tik_status status =
-        tik_vocab_file_fetch(file, v->refresh, isatty(STDERR_FILENO) ? draw : NULL, &b, &path, &error);
+        tik_vocab_file_fetch(file, v->refresh, isatty(STDERR_FILENO) && !v->call->quiet ? draw : NULL, &b, &path,
+                             &error);
     if (b.shown)
         fputs("\r\033[K", stderr);
     if (status != TIK_OK)
