@@ -250,6 +250,9 @@ typedef struct cli_source {
     char reason[96];
 } cli_source;
 
+/* The subcommand has -r, which a message may name. Set by the frame. */
+extern bool cli_takes_folders;
+
 /* False with `reason` if it cannot be opened or read. Safe to call from any thread. */
 bool cli_source_open(cli_source *source, const char *name);
 

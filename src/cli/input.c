@@ -18,6 +18,8 @@ enum {
     BINARY_PREFIX = 8000   /* where a zero byte makes a file binary, as git has it */
 };
 
+bool cli_takes_folders;
+
 /* A mapped file that another process cuts short would end this one by a bare signal. */
 static void on_bus_error(int number)
 {
@@ -115,7 +117,7 @@ bool cli_source_open(cli_source *source, const char *name)
     if (fstat(source->descriptor, &status) != 0)
         return fail_errno(source);
     if (S_ISDIR(status.st_mode))
-        return fail(source, "is a folder; -r takes the files in it");
+        return fail(source, cli_takes_folders ? "is a folder; -r takes the files in it" : "is a folder, not a file");
     /* Files of no size are those that the kernel makes up while they are read. */
     if (!S_ISREG(status.st_mode) || status.st_size <= 0)
         return true;

@@ -179,11 +179,44 @@ static int describe(void)
     return CLI_DONE;
 }
 
+/*
+ * The library takes no notice of a word that it doesn't know in the variables that choose its engines, since a
+ * program that links it must go on. Typed for the command it is a mistake, and the wrong engine would be measured.
+ */
+static bool check_environment(void)
+{
+    static const struct {
+        const char *variable;
+        const char *words[5];
+    } known[] = {
+        {"TIK_ISA", {"portable", "avx2", "avx512", "neon"}},
+        {"TIK_SPLIT", {"pcre2", "backtrack"}},
+    };
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        const char *value = getenv(known[i].variable);
+        const char *const *word = known[i].words;
+        if (!value || !*value)
+            continue;
+        while (*word && strcmp(*word, value) != 0)
+            word++;
+        if (*word)
+            continue;
+        cli_say("the environment has %s=%s, which is none of %s, %s%s; unset it to have the engine chosen",
+                known[i].variable, value, known[i].words[0], known[i].words[1], i == 0 ? ", avx512, neon" : "");
+        return false;
+    }
+    return true;
+}
+
 static int run_command(int argc, char **argv)
 {
     const cli_command *command = find_command(argv[0]);
     if (!command)
         return refuse_command(argv[0]);
+    if (!check_environment())
+        return CLI_WRONG;
+    for (const cli_option *option = command->options; option->name; option++)
+        cli_takes_folders |= option->id == 'r';
     cli_call call = {.command = command, .argc = argc, .argv = argv};
     call.options = (tik_options)TIK_OPTIONS_ORDINARY;
     call.cut = (tik_cut_options)TIK_CUT_OPTIONS_INIT;

@@ -81,7 +81,7 @@ bool cli_number(cli_call *call, size_t least, size_t most, size_t *number)
     size_t value = 0;
     bool good = *text != '\0';
     for (const char *c = text; good && *c; c++) {
-        good = *c >= '0' && *c <= '9' && value <= (SIZE_MAX - 9) / 10;
+        good = *c >= '0' && *c <= '9' && value <= SIZE_MAX / 10 && 10 * value <= SIZE_MAX - (size_t)(*c - '0');
         if (good)
             value = 10 * value + (size_t)(*c - '0');
     }
@@ -89,10 +89,7 @@ bool cli_number(cli_call *call, size_t least, size_t most, size_t *number)
         *number = value;
         return true;
     }
-    if (most == SIZE_MAX)
-        refuse_value(call, "is not a whole number from %zu on", least);
-    else
-        refuse_value(call, "is not a whole number from %zu to %zu", least, most);
+    refuse_value(call, "is not a whole number from %zu to %zu", least, most);
     return false;
 }
 

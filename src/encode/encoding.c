@@ -214,6 +214,14 @@ tik_status tik_open_model(const char *model, tik_encoding **encoding, tik_error 
     return status == TIK_OK ? tik_open(name, encoding, error) : status;
 }
 
+/* The pattern's fault is in that file. */
+static void name_manifest(tik_error *error, const char *path)
+{
+    char message[sizeof error->message];
+    memcpy(message, error->message, sizeof message);
+    tik_fail_at(error, error->status, error->line, error->offset, "%.200s: %s", path, message);
+}
+
 tik_status tik_open_manifest(const char *path, tik_encoding **encoding, tik_error *error)
 {
     tik_bytes json = TIK_BYTES_INIT;
@@ -236,6 +244,8 @@ tik_status tik_open_manifest(const char *path, tik_encoding **encoding, tik_erro
             status = tik_encoding_make(manifest, tables, size, NULL, manifest, encoding, error);
         else
             status = open_ranks(manifest, beside.data, manifest, encoding, error);
+        if (status == TIK_ERROR_PATTERN && error)
+            name_manifest(error, path);
     }
     if (status != TIK_OK)
         tik_manifest_free(manifest);

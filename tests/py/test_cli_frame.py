@@ -1,5 +1,6 @@
 """What holds for every subcommand: help, options, messages, exit statuses, files, output that fails."""
 
+import base64
 import json
 import os
 import subprocess
@@ -26,9 +27,44 @@ def test_each_command_has_help_of_80_columns(tik, described):
         assert text == tik("help", command["name"]).stdout.decode()
         for option in command["options"]:
             assert f"--{option['name']}" in text
-        # A long word (an example, a list of choices) may stand out, but no sentence.
         for line in text.splitlines():
-            assert len(line) <= 79 or line.startswith(("  tik", "  ", "Usage")), line
+            assert len(line) <= 79, line
+
+
+ENVIRONMENT = [
+    ("TIK_ISA", "sse9", "TIK_ISA=sse9, which is none of portable, avx2, avx512, neon"),
+    ("TIK_ISA", "AVX2", "TIK_ISA=AVX2, which is none of"),
+    ("TIK_SPLIT", "pcre", "TIK_SPLIT=pcre, which is none of pcre2, backtrack"),
+    *(("TIK_ISA", word, None) for word in ("", "portable", "avx2", "avx512", "neon")),
+    *(("TIK_SPLIT", word, None) for word in ("", "pcre2", "backtrack")),
+]
+
+
+@pytest.mark.parametrize("variable, word, said", ENVIRONMENT)
+def test_words_in_the_environment(tik, variable, word, said):
+    result = tik("count", input=b"hello world", env={variable: word})
+    if said:
+        assert (result.returncode, result.stdout) == (2, b"") and said in result.stderr.decode()
+    else:
+        assert (result.returncode, result.stdout, result.stderr) == (0, b"2\n", b"")
+
+
+def test_the_largest_numbers(tik):
+    for command in (("truncate", "-n"), ("truncate", "--from", "end", "-n"), ("chunk", "-0", "-n")):
+        assert tik(*command, "18446744073709551615", input=b"hello world").stdout == b"hello world"
+
+
+PATTERNS = [(r"\w+|\X+", "byte 4"), (r"a|(\w+", "byte 2"), (r"\w*", "empty string")]
+
+
+@pytest.mark.parametrize("pattern, place", PATTERNS)
+def test_a_refused_pattern_names_its_manifest(tik, tmp_path, pattern, place):
+    ranks = "".join(f"{base64.b64encode(bytes([byte])).decode()} {byte}\n" for byte in range(256))
+    (tmp_path / "mine.tiktoken").write_text(ranks)
+    (tmp_path / "mine.json").write_text(json.dumps({"name": "mine", "rank_file": "mine.tiktoken", "pattern": pattern}))
+    result = tik("count", "--manifest", tmp_path / "mine.json", input=b"a")
+    message = result.stderr.decode()
+    assert result.returncode == 2 and f"{tmp_path / 'mine.json'}: split pattern, byte" in message and place in message
 
 
 def test_no_command_uses_a_letter_or_name_twice(described):
@@ -71,7 +107,12 @@ WRONG_CALLS = [
     (("truncate",), "-n N"),
     (("truncate", "-n", "3", "a", "b"), "one file"),
     (("chunk",), "-n N"),
-    (("chunk", "-n", "0"), "from 1 on"),
+    (("chunk", "-n", "0"), "chunk: --tokens: '0' is not a whole number from 1 to 18446744073709551615"),
+    (("chunk", "-n", "-4"), "chunk: --tokens: '-4' is not a whole number from 1 to"),
+    (("chunk", "-n", "18446744073709551616"), "'18446744073709551616' is not a whole number from 1 to 1844"),
+    (("truncate", "-n", "+5"), "'+5' is not a whole number from 0 to"),
+    (("show", "."), "tik: .: is a folder, not a file"),
+    (("chunk", "-n", "1", "."), "tik: .: is a folder; -r takes the files in it"),
     (("chunk", "-n", "5", "--overlap", "5"), "nothing new"),
     (("chunk", "-n", "5", "-0", "--json"), "-0"),
     (("check",), "--ids FILE"),
