@@ -265,8 +265,7 @@ int main(int argc, char **argv)
         else
             help();
     } else if (strcmp(first, "--version") == 0 || strcmp(first, "-V") == 0) {
-        cli_out_text(tik_version_details());
-        cli_out_char('\n');
+        out_wrapped(tik_version_details(), 0);
     } else if (strcmp(first, "--describe") == 0) {
         status = describe();
     } else {

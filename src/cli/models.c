@@ -136,7 +136,7 @@ static void out_table(const model_table *table)
         char age[160];
         cli_price_age(priced, age, sizeof age);
         cli_out_flush();
-        cli_say("prices in %s per million tokens: %s", priced->currency, age);
+        cli_say("%s per million tokens: %s", priced->currency, age);
     }
 }
 

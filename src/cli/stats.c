@@ -49,7 +49,8 @@ typedef struct stats_run {
     size_t window;
     bool csv;
     json_t *rows;
-    size_t width; /* of the column of names */
+    size_t width; /* of the column of names; longer ones get a line of their own */
+    size_t encoding_width;
 } stats_run;
 
 /* White_Space of Unicode 16.0. */
@@ -141,8 +142,8 @@ static void out_heading(const stats_run *run)
         cli_out_text("\n");
         return;
     }
-    cli_out_printf("%-*s %-13s %7s %8s %8s %5s %6s %6s", (int)run->width, "file", "encoding", "words", "bytes",
-                   "tokens", "B/tok", "tok/wd", "1-byte");
+    cli_out_printf("%-*s %-*s %7s %8s %8s %5s %6s %6s", (int)run->width, "file", (int)run->encoding_width, "encoding",
+                   "words", "bytes", "tokens", "B/tok", "tok/wd", "1-byte");
     cli_out_text(run->against ? "  against" : "");
     cli_out_text(run->window ? "  window" : "");
     cli_out_char('\n');
@@ -179,7 +180,12 @@ static void out_csv(const stats_run *run, const char *name, size_t encoding, con
 static void out_row(const stats_run *run, const char *name, size_t encoding, const text_size *text,
                     const token_size *tokens)
 {
-    cli_out_printf("%-*s %-13s %7zu %8zu %8zu %5.2f %6.2f %5.1f%%", (int)run->width, name,
+    if (strlen(name) > run->width) {
+        cli_out_text(name);
+        cli_out_char('\n');
+        name = "";
+    }
+    cli_out_printf("%-*s %-*s %7zu %8zu %8zu %5.2f %6.2f %5.1f%%", (int)run->width, name, (int)run->encoding_width,
                    tik_name(run->encodings[encoding]), text->words, text->bytes, tokens->tokens,
                    ratio(text->bytes, tokens->tokens), ratio(tokens->tokens, text->words),
                    100.0 * ratio(tokens->single, tokens->tokens));
@@ -296,11 +302,23 @@ static bool take_options(cli_call *call, stats_run *run)
 
 static void stats_of_files(stats_run *run, const cli_names *names)
 {
-    enum { NARROWEST = 10, WIDEST = 40 };
+    /* A line is to fit a terminal of 80 columns (with all columns and the longest encoding it just does). */
+    enum { WIDTH = 79, NUMBERS = 48, AGAINST_WIDTH = 9, WINDOW_WIDTH = 8, NARROWEST = 4 };
+    size_t taken = NUMBERS;
+    if (run->against)
+        taken += AGAINST_WIDTH;
+    if (run->window)
+        taken += WINDOW_WIDTH;
+    run->encoding_width = strlen("encoding");
+    for (size_t i = 0; i < run->encoding_count; i++)
+        if (strlen(tik_name(run->encodings[i])) > run->encoding_width)
+            run->encoding_width = strlen(tik_name(run->encodings[i]));
+    taken += run->encoding_width;
+    size_t widest = taken + NARROWEST < WIDTH ? WIDTH - taken : NARROWEST;
     run->width = NARROWEST;
     for (size_t i = 0; i < names->length; i++)
         if (strlen(names->data[i]) > run->width)
-            run->width = strlen(names->data[i]) < WIDEST ? strlen(names->data[i]) : WIDEST;
+            run->width = strlen(names->data[i]) < widest ? strlen(names->data[i]) : widest;
     cli_progress_begin(run->call, "counting", cli_sizes(names) * run->encoding_count, false);
     if (run->call->json)
         run->rows = json_array();

@@ -296,5 +296,10 @@ def test_stats(tik, tmp_path):
         assert row["words_in_window"] == 100 * 3 // tokens
     table = tik("stats", "a", "b", cwd=tmp_path).stdout.decode().splitlines()
     assert len(table) == 3 and all(len(line) <= 79 for line in table)
+    (tmp_path / ("long" * 20)).write_text("hello")
+    table = tik("stats", "--against", "b", "--window", "100", "-e", "o200k_harmony", "a", "long" * 20, cwd=tmp_path)
+    first, *rest = table.stdout.decode().splitlines()
+    assert len(rest) == 3 and rest[1] == "long" * 20 and all(len(line) <= 80 for line in (first, rest[0], rest[2]))
+    assert rest[2].split()[0] == "o200k_harmony" and len(rest[2]) == len(first)
     csv = tik("stats", "--csv", "a", cwd=tmp_path).stdout.decode().splitlines()
     assert csv[0].startswith("file,encoding,words") and csv[1].startswith("a,o200k_base,3,18,21,")
