@@ -57,16 +57,12 @@ def make_tiktoken(name, folder):
 
 
 def make_gigatoken(name, folder):
-    import gigatoken
-
-    tokenizer = gigatoken.Tokenizer.from_tiktoken(f"{folder}/{name}.tiktoken")
+    tokenizer = gigatoken_tokenizer(name, folder)
     return lambda texts: tokenizer.encode_batch(texts, parallel=False), bytes
 
 
 def make_fastokens(name, folder):
-    import fastokens
-
-    tokenizer = fastokens.Tokenizer.from_tiktoken(f"{folder}/{name}.tiktoken", encoding=name)
+    tokenizer = fastokens_tokenizer(name, folder)
 
     def encode(texts):
         ids, offsets = tokenizer.encode_batch_flat(texts)
@@ -78,16 +74,12 @@ def make_fastokens(name, folder):
 
 
 def make_toktok(name, folder):
-    from toktok import _Tokenizer
-
-    tokenizer = _Tokenizer(name, "")
+    tokenizer = toktok_tokenizer(name, folder)
     return lambda texts: [tokenizer.encode_to_numpy(text) for text in texts], str
 
 
 def make_quicktok(name, folder):
-    import quicktok
-
-    tokenizer = quicktok.get_encoding(name)
+    tokenizer = quicktok_encoding(name, folder)
 
     def encode(texts):
         ids, offsets = tokenizer.encode_batch(texts, threads=1)
@@ -97,9 +89,7 @@ def make_quicktok(name, folder):
 
 
 def make_bpe_openai(name, folder):
-    import bpe_openai
-
-    encoding = bpe_openai.get_encoding(name)
+    encoding = bpe_openai_encoding(name, folder)
     return lambda texts: [encoding.encode_to_numpy(text) for text in texts], str
 
 
@@ -110,6 +100,47 @@ PEERS = {
     "toktok-rs": make_toktok,
     "quicktok-v1": make_quicktok,
     "bpe-openai": make_bpe_openai,
+}
+
+
+def gigatoken_tokenizer(name, folder):
+    import gigatoken
+
+    return gigatoken.Tokenizer.from_tiktoken(f"{folder}/{name}.tiktoken")
+
+
+def fastokens_tokenizer(name, folder):
+    import fastokens
+
+    return fastokens.Tokenizer.from_tiktoken(f"{folder}/{name}.tiktoken", encoding=name)
+
+
+def toktok_tokenizer(name, folder):
+    from toktok import _Tokenizer
+
+    return _Tokenizer(name, "")
+
+
+def quicktok_encoding(name, folder):
+    import quicktok
+
+    return quicktok.get_encoding(name)
+
+
+def bpe_openai_encoding(name, folder):
+    import bpe_openai
+
+    return bpe_openai.get_encoding(name)
+
+
+# How each turns a list of ids into bytes, or into text where it has nothing else.
+DECODERS = {
+    "tiktoken": lambda name, folder: tiktoken_encoding(name).decode_bytes,
+    "gigatoken": lambda name, folder: gigatoken_tokenizer(name, folder).decode,
+    "fastokens": lambda name, folder: fastokens_tokenizer(name, folder).decode,
+    "toktok-rs": lambda name, folder: toktok_tokenizer(name, folder).decode_bytes,
+    "quicktok-v1": lambda name, folder: quicktok_encoding(name, folder).decode_bytes,
+    "bpe-openai": lambda name, folder: bpe_openai_encoding(name, folder).decode_bytes,
 }
 
 

@@ -1,8 +1,11 @@
 /*
- * rows: what throughput does not measure, a line each: opening an encoding (time, private memory), calls on
- * short texts, decoding, two threads against one, hard inputs.
+ * rows: what throughput does not measure, a line each; bench/rows runs it and makes a table of it.
  *
- * usage: rows ENCODING FILE [hard]
+ * usage: rows ENCODING FILE           opening (time, private memory), calls on short texts, decoding, threads
+ *        rows ENCODING FILE messages  each line of FILE is a text: calls, and a batch
+ *        rows ENCODING FILE whole     FILE in memory, counted, on one thread and on two
+ *        rows ENCODING FILE hard      hard inputs of 1 MB and of 100 MB; FILE is not looked at
+ *        rows ENCODING FOLDER inputs  writes these of 1 MB to FOLDER, in their order: 0.txt, 1.txt, ...
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -262,6 +265,31 @@ static const struct {
     {"digits", unit_digit}, {"e + acute x n", unit_accent}, {"base64-like", unit_base64},
 };
 
+static size_t make_input(size_t index, char *text, size_t wanted)
+{
+    size_t length = 0;
+    seed = 20261201;
+    while (length < wanted)
+        length += inputs[index].unit(text + length);
+    return length;
+}
+
+static void write_inputs(const char *folder)
+{
+    char *text = reserve(MEGABYTE + 8);
+    for (size_t i = 0; i < sizeof inputs / sizeof inputs[0]; i++) {
+        char path[4096];
+        size_t length = make_input(i, text, MEGABYTE);
+        snprintf(path, sizeof path, "%s/%zu.txt", folder, i);
+        FILE *file = fopen(path, "wb");
+        if (!file || fwrite(text, 1, length, file) != length || fclose(file) != 0) {
+            fprintf(stderr, "rows: %s: cannot be written\n", path);
+            exit(2);
+        }
+    }
+    free(text);
+}
+
 static void measure_hard(const tik_encoding *encoding)
 {
     char *text = reserve(100 * (size_t)MEGABYTE + 8);
@@ -269,11 +297,8 @@ static void measure_hard(const tik_encoding *encoding)
         double rates[2];
         for (int large = 0; large < 2; large++) {
             size_t wanted = (size_t)MEGABYTE * (large ? 100 : 1);
-            size_t length = 0;
+            size_t length = make_input(i, text, wanted);
             double best = 1e9;
-            seed = 20261201;
-            while (length < wanted)
-                length += inputs[i].unit(text + length);
             for (int r = 0; r < (large ? 1 : ROUNDS); r++) {
                 static const tik_options ordinary = TIK_OPTIONS_ORDINARY;
                 tik_encoder *encoder;
@@ -301,33 +326,115 @@ static void measure_hard(const tik_encoding *encoding)
     free(text);
 }
 
+/* ---- Files ----------------------------------------------------------------------------------- */
+
+static char *read_file(const char *path, size_t most, size_t *length)
+{
+    FILE *file = fopen(path, "rb");
+    if (!file || fseek(file, 0, SEEK_END) != 0) {
+        fprintf(stderr, "rows: %s: cannot be read\n", path);
+        exit(2);
+    }
+    size_t size = (size_t)ftell(file);
+    rewind(file);
+    size = size < most ? size : most;
+    char *text = reserve(size);
+    *length = fread(text, 1, size, file);
+    fclose(file);
+    return text;
+}
+
+static void measure_messages(const tik_encoding *encoding, const char *text, size_t length)
+{
+    enum { MOST = 100000 };
+    static tik_text texts[MOST];
+    static const tik_options ordinary = TIK_OPTIONS_ORDINARY;
+    size_t count = 0;
+    double best[2] = {1e9, 1e9};
+    tik_encoder *encoder;
+    for (size_t at = 0, end; at < length && count < MOST; at = end + 1) {
+        const char *line = memchr(text + at, '\n', length - at);
+        end = line ? (size_t)(line - text) : length;
+        texts[count++] = (tik_text){text + at, end - at};
+    }
+    must(tik_encoder_new(encoding, &encoder, &error));
+    for (int r = 0; r < ROUNDS; r++) {
+        tik_ids ids = TIK_IDS_INIT;
+        tik_sizes starts = TIK_SIZES_INIT;
+        double start = cpu();
+        for (size_t i = 0; i < count; i++) {
+            ids.length = 0;
+            must(tik_encoder_encode(encoder, texts[i].data, texts[i].length, &ordinary, &ids, &error));
+        }
+        double took = cpu() - start;
+        best[0] = took < best[0] ? took : best[0];
+        ids.length = 0;
+        start = cpu();
+        must(tik_encode_batch(encoding, texts, count, &ordinary, &ids, &starts, &error));
+        took = cpu() - start;
+        best[1] = took < best[1] ? took : best[1];
+        tik_ids_free(&ids);
+        tik_sizes_free(&starts);
+    }
+    printf("messages: %zu, %.0f ns a call, %.0f ns each in a batch\n", count, best[0] / (double)count * 1e9,
+           best[1] / (double)count * 1e9);
+    tik_encoder_free(encoder);
+}
+
+static void measure_whole(const tik_encoding *encoding, const char *text, size_t length)
+{
+    for (unsigned threads = 1; threads <= 2; threads++) {
+        double best[2] = {1e9, 1e9};
+        size_t count = 0;
+        for (int r = 0; r < 2; r++) {
+            tik_options options = TIK_OPTIONS_ORDINARY;
+            options.threads = threads;
+            options.replace_invalid = true;
+            double start[2] = {wall(), clock_of(CLOCK_PROCESS_CPUTIME_ID)};
+            must(tik_count_with(encoding, text, length, &options, &count, &error));
+            double took[2] = {wall() - start[0], clock_of(CLOCK_PROCESS_CPUTIME_ID) - start[1]};
+            for (int i = 0; i < 2; i++)
+                best[i] = took[i] < best[i] ? took[i] : best[i];
+        }
+        printf("whole: %zu bytes, %zu tokens, %u threads: %.3f s, %.3f s of processor time\n", length, count, threads,
+               best[0], best[1]);
+        fflush(stdout);
+    }
+}
+
 int main(int argc, char **argv)
 {
-    if (argc < 3) {
-        fprintf(stderr, "usage: rows ENCODING FILE [hard]\n");
+    const char *mode = argc > 3 ? argv[3] : "rows";
+    if (argc < 3 || argc > 4) {
+        fprintf(stderr, "usage: rows ENCODING FILE [messages|whole|hard|inputs]\n");
         return 2;
     }
-    FILE *file = fopen(argv[2], "rb");
-    char *text = reserve(32 * (size_t)MEGABYTE);
-    if (!file) {
-        fprintf(stderr, "rows: %s: cannot be read\n", argv[2]);
-        return 2;
+    if (strcmp(mode, "inputs") == 0) {
+        write_inputs(argv[2]);
+        return 0;
     }
-    size_t length = fread(text, 1, 16 * (size_t)MEGABYTE, file);
-    fclose(file);
-    while (length > 0 && text[length - 1] != '\n')
-        length--;
-    measure_open(argv[1]);
     tik_encoding *encoding;
+    if (strcmp(mode, "rows") == 0)
+        measure_open(argv[1]);
     must(tik_open(argv[1], &encoding, &error));
-    if (argc > 3 && strcmp(argv[3], "hard") == 0)
+    if (strcmp(mode, "hard") == 0) {
         measure_hard(encoding);
-    else {
-        measure_short(encoding, text, length);
-        measure_decode(encoding, text, length);
-        measure_threads(encoding, text, length);
+    } else {
+        size_t length;
+        char *text = read_file(argv[2], strcmp(mode, "rows") == 0 ? 16 * (size_t)MEGABYTE : SIZE_MAX, &length);
+        while (strcmp(mode, "rows") == 0 && length > 0 && text[length - 1] != '\n')
+            length--;
+        if (strcmp(mode, "messages") == 0) {
+            measure_messages(encoding, text, length);
+        } else if (strcmp(mode, "whole") == 0) {
+            measure_whole(encoding, text, length);
+        } else {
+            measure_short(encoding, text, length);
+            measure_decode(encoding, text, length);
+            measure_threads(encoding, text, length);
+        }
+        free(text);
     }
     tik_close(encoding);
-    free(text);
     return 0;
 }
