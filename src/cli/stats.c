@@ -144,7 +144,7 @@ static void out_heading(const stats_run *run)
     }
     cli_out_printf("%-*s %-*s %7s %8s %8s %5s %6s %6s", (int)run->width, "file", (int)run->encoding_width, "encoding",
                    "words", "bytes", "tokens", "B/tok", "tok/wd", "1-byte");
-    cli_out_text(run->against ? "  against" : "");
+    cli_out_text(run->against ? " against" : "");
     cli_out_text(run->window ? "  window" : "");
     cli_out_char('\n');
 }
@@ -190,7 +190,7 @@ static void out_row(const stats_run *run, const char *name, size_t encoding, con
                    ratio(text->bytes, tokens->tokens), ratio(tokens->tokens, text->words),
                    100.0 * ratio(tokens->single, tokens->tokens));
     if (run->against)
-        cli_out_printf(" %+7.1f%%", overhead(run, encoding, tokens));
+        cli_out_printf(" %+6.1f%%", overhead(run, encoding, tokens));
     if (run->window)
         cli_out_printf(" %7zu", fitting(run, text, tokens));
     cli_out_char('\n');
@@ -303,7 +303,7 @@ static bool take_options(cli_call *call, stats_run *run)
 static void stats_of_files(stats_run *run, const cli_names *names)
 {
     /* A line is to fit a terminal of 80 columns (with all columns and the longest encoding it just does). */
-    enum { WIDTH = 79, NUMBERS = 48, AGAINST_WIDTH = 9, WINDOW_WIDTH = 8, NARROWEST = 4 };
+    enum { WIDTH = 79, NUMBERS = 47, AGAINST_WIDTH = 8, WINDOW_WIDTH = 8, NARROWEST = 4 };
     size_t taken = NUMBERS;
     if (run->against)
         taken += AGAINST_WIDTH;
