@@ -6,6 +6,23 @@
 
 #include "cli.h"
 
+/* A name may hold line ends and what a terminal obeys: such bytes as \xNN. Returns the length, at most `room`. */
+static size_t make_visible(char *to, size_t room, const char *from, size_t length)
+{
+    size_t used = 0;
+    for (size_t i = 0; i < length; i++) {
+        unsigned char c = (unsigned char)from[i];
+        bool plain = c >= ' ' && c != 0x7F;
+        if (used + (plain ? 1 : 4) > room)
+            break;
+        if (plain)
+            to[used++] = (char)c;
+        else
+            used += (size_t)sprintf(to + used, "\\x%02x", c);
+    }
+    return used;
+}
+
 static void say(const char *name, const char *format, va_list arguments) CLI_PRINTF(2, 0);
 
 static void say(const char *name, const char *format, va_list arguments)
@@ -21,10 +38,12 @@ static void say(const char *name, const char *format, va_list arguments)
     int written = vsnprintf(line + length, room - length, format, arguments);
     if (written > 0)
         length += (size_t)written < room - length ? (size_t)written : room - length - 1;
-    line[length++] = '\n';
+    char shown[sizeof line + 1]; /* sprintf ends each byte that it writes with a zero */
+    length = make_visible(shown, room, line, length);
+    shown[length++] = '\n';
     cli_progress_erase();
     /* If standard error is gone there is nobody to tell. */
-    ssize_t ignored = write(STDERR_FILENO, line, length);
+    ssize_t ignored = write(STDERR_FILENO, shown, length);
     (void)ignored;
 }
 
@@ -53,5 +72,5 @@ int cli_no_memory(void)
 
 const char *cli_display_name(const char *name)
 {
-    return strcmp(name, "-") == 0 ? "standard input" : name;
+    return strcmp(name, "-") == 0 ? "standard input" : *name ? name : "''";
 }

@@ -143,6 +143,17 @@ def test_unreadable_files_are_told_and_the_others_counted(tik, tmp_path):
                              b"tik: folder: is a folder; -r takes the files in it\n")
 
 
+NAMES = [("new\nline", "tik: new\\x0aline: No such"), ("\033[31mred", "tik: \\x1b[31mred: No such"), ("né", "tik: né: No such"),
+         ("", "tik: '': No such"), ("x" * 3000, "tik: xxxx")]
+
+
+@pytest.mark.parametrize("name, said", NAMES, ids=lambda value: repr(value[:9]))
+def test_names_in_messages_are_visible(tik, tmp_path, name, said):
+    """A name cannot break a line or command a terminal."""
+    message = tik("count", name, cwd=tmp_path).stderr.decode()
+    assert message.startswith(said) and message.count("\n") == 1 and message.endswith("\n")
+
+
 @pytest.mark.parametrize("command", [("count",), ("encode",), ("decode",), ("truncate", "-n", "5"), ("chunk", "-n", "5"),
                                      ("show",), ("stats",), ("check", "--ids", "nothing")])
 def test_a_missing_file(tik, tmp_path, command):
