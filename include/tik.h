@@ -134,7 +134,7 @@ typedef struct tik_token {
 typedef struct tik_special {
     const char *text; /* UTF-8 */
     size_t length;    /* bytes, at least 1 */
-    uint32_t id;
+    uint32_t id;      /* at most 2^31 - 1 */
 } tik_special;
 
 /* All that makes an encoding. Copied: nothing needs to outlive the call. */

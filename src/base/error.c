@@ -13,6 +13,11 @@ static tik_status fill(tik_error *error, tik_status status, size_t line, size_t 
         error->line = line;
         error->offset = offset;
         vsnprintf(error->message, sizeof error->message, format, arguments);
+        /* A name in it may have any bytes; the message is one line that does nothing to a terminal. */
+        for (char *c = error->message; *c; c++) {
+            if ((unsigned char)*c < ' ' || *c == 0x7F)
+                *c = '?';
+        }
     }
     return status;
 }

@@ -235,10 +235,13 @@ tik_status tik_chat_read(const char *json, size_t length, const tik_chat_options
                          tik_error *error)
 {
     static const tik_chat_options defaults = TIK_CHAT_OPTIONS_INIT;
+    const tik_chat_options *wanted = options ? options : &defaults;
+    if (wanted->size != sizeof *wanted)
+        return tik_fail(error, TIK_ERROR_ARGUMENT, "tik_chat_options: its size is %zu, not %zu as here", wanted->size,
+                        sizeof *wanted);
     tik_chat *made = calloc(1, sizeof *made);
     if (!made)
         return tik_fail_memory(error, sizeof *made);
-    const tik_chat_options *wanted = options ? options : &defaults;
     made->date = wanted->date;
     tik_status status = read_request(made, json, length, wanted, error);
     if (status != TIK_OK) {

@@ -241,6 +241,8 @@ tik_status tik_batch(const tik_encoding *encoding, const tik_policy *policy, uns
 {
     job j = {.encoding = encoding, .policy = policy, .texts = texts, .count = count, .counting = counts != NULL};
     *failed = SIZE_MAX;
+    if (count > PTRDIFF_MAX / sizeof *texts) /* no memory holds so many: nothing is read */
+        return tik_fail_memory(error, SIZE_MAX);
     tik_status status = starts ? tik_reserve_sizes(starts, count + 1, error) : TIK_OK;
     if (status != TIK_OK)
         return status;
@@ -359,6 +361,8 @@ tik_status tik_decode_batch(const tik_encoding *encoding, const uint32_t *ids, c
 {
     job j = {.encoding = encoding, .ids = ids, .id_starts = id_starts, .count = count, .mode = mode};
     size_t failed = SIZE_MAX;
+    if (count >= PTRDIFF_MAX / sizeof *id_starts)
+        return tik_fail_memory(error, SIZE_MAX);
     tik_status status = tik_reserve_sizes(starts, count + 1, error);
     if (status != TIK_OK)
         return status;

@@ -294,6 +294,11 @@ tik_status tik_open_definition(const tik_definition *definition, tik_encoding **
                         sizeof *definition);
     if (!definition->name || !definition->pattern)
         return tik_fail(error, TIK_ERROR_ARGUMENT, "tik_definition needs a name and a pattern");
+    /* No memory holds so many: the counts are wrong, and nothing is read. */
+    if (definition->token_count > PTRDIFF_MAX / sizeof *definition->tokens ||
+        definition->special_count > PTRDIFF_MAX / sizeof *definition->specials)
+        return tik_fail(error, TIK_ERROR_ARGUMENT, "tik_definition: %zu tokens and %zu special tokens are more than "
+                        "memory can hold", definition->token_count, definition->special_count);
     tik_manifest *manifest = NULL;
     tik_ranks ranks = {0};
     void *tables = NULL;

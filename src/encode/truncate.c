@@ -30,6 +30,8 @@ tik_status tik_truncate(const tik_encoding *encoding, const char *text, size_t l
     size_t from = keep == TIK_KEEP_END ? length : 0;
     size_t to = from;
     size_t count = 0;
+    if (keep != TIK_KEEP_BEGINNING && keep != TIK_KEEP_END)
+        return tik_fail(error, TIK_ERROR_ARGUMENT, "a text has no end %d: keep the beginning or the end", (int)keep);
     tik_status status = tik_cutter_init(&cutter, encoding, options, error);
     if (status == TIK_OK && limit > 0 && length > 0) {
         if (keep == TIK_KEEP_END) {

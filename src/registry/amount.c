@@ -144,6 +144,12 @@ static tik_status charge(tik_amount price, uint64_t tokens, uint64_t calls, tik_
 
 tik_status tik_cost_of(const tik_model_info *info, const tik_usage *usage, tik_cost *cost, tik_error *error)
 {
+    if (usage->size != sizeof *usage)
+        return tik_fail(error, TIK_ERROR_ARGUMENT, "tik_usage: its size is %zu, not %zu as here", usage->size,
+                        sizeof *usage);
+    if (info->size != sizeof *info)
+        return tik_fail(error, TIK_ERROR_ARGUMENT, "tik_model_info: its size is %zu, not %zu as here", info->size,
+                        sizeof *info);
     const char *name = info->name ? info->name : "the model";
     if (!info->has_rates)
         return tik_fail(error, TIK_ERROR_NAME, "no price of %.100s is known: give one", name);
