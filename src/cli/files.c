@@ -38,30 +38,53 @@ static bool matches(const cli_names *globs, const char *path)
     return false;
 }
 
-static int by_name(const void *a, const void *b)
+/* What stands in a folder: its path, owned, and its kind, if the folder tells it. */
+typedef struct folder_entry {
+    char *path;
+    enum { UNKNOWN, FOLDER, REGULAR, OTHER } kind;
+} folder_entry;
+
+typedef struct folder_list {
+    folder_entry *data;
+    size_t length;
+    size_t capacity;
+} folder_list;
+
+static int by_path(const void *a, const void *b)
 {
-    return strcmp(*(char *const *)a, *(char *const *)b);
+    return strcmp(((const folder_entry *)a)->path, ((const folder_entry *)b)->path);
 }
 
 static bool walk(cli_call *call, const char *folder, size_t depth, cli_names *names);
 
-/* What stands in a folder under `path`: a file to add, a folder to walk. Other things are passed over. */
-static bool visit(cli_call *call, char *path, size_t depth, cli_names *names)
+/* Asking for each file's kind would take as long as opening it. */
+static void find_kind(cli_call *call, folder_entry *entry)
 {
     struct stat status;
-    if (lstat(path, &status) != 0) {
-        cli_blame(call, path, "%s", strerror(errno));
-    } else if (matches(&call->exclude, path)) {
-        /* left out as asked */
-    } else if (S_ISDIR(status.st_mode)) {
-        bool good = walk(call, path, depth + 1, names);
-        free(path);
-        return good;
-    } else if (S_ISREG(status.st_mode) && (call->include.length == 0 || matches(&call->include, path))) {
-        return add_owned(names, path);
+    if (entry->kind != UNKNOWN)
+        return;
+    entry->kind = OTHER;
+    if (lstat(entry->path, &status) != 0)
+        cli_blame(call, entry->path, "%s", strerror(errno));
+    else if (S_ISDIR(status.st_mode))
+        entry->kind = FOLDER;
+    else if (S_ISREG(status.st_mode))
+        entry->kind = REGULAR;
+}
+
+/* A file to add, a folder to walk. Other things are passed over. Takes over the path. */
+static bool visit(cli_call *call, folder_entry *entry, size_t depth, cli_names *names)
+{
+    bool good = true;
+    find_kind(call, entry);
+    if (entry->kind != OTHER && !matches(&call->exclude, entry->path)) {
+        if (entry->kind == FOLDER)
+            good = walk(call, entry->path, depth + 1, names);
+        else if (call->include.length == 0 || matches(&call->include, entry->path))
+            return add_owned(names, entry->path);
     }
-    free(path);
-    return true;
+    free(entry->path);
+    return good;
 }
 
 static char *join(const char *folder, const char *name)
@@ -76,7 +99,27 @@ static char *join(const char *folder, const char *name)
     return path;
 }
 
-static bool read_folder(cli_call *call, const char *folder, cli_names *entries)
+static bool add_entry(folder_list *entries, const char *folder, const struct dirent *found)
+{
+    if (entries->length == entries->capacity) {
+        size_t capacity = entries->capacity ? 2 * entries->capacity : 16;
+        folder_entry *grown = realloc(entries->data, capacity * sizeof *grown);
+        if (!grown)
+            return false;
+        entries->data = grown;
+        entries->capacity = capacity;
+    }
+    folder_entry entry = {join(folder, found->d_name), UNKNOWN};
+#ifdef DT_UNKNOWN
+    if (found->d_type != DT_UNKNOWN)
+        entry.kind = found->d_type == DT_DIR ? FOLDER : found->d_type == DT_REG ? REGULAR : OTHER;
+#endif
+    if (entry.path)
+        entries->data[entries->length++] = entry;
+    return entry.path != NULL;
+}
+
+static bool read_folder(cli_call *call, const char *folder, folder_list *entries)
 {
     DIR *directory = opendir(folder);
     if (!directory) {
@@ -87,9 +130,11 @@ static bool read_folder(cli_call *call, const char *folder, cli_names *entries)
     for (struct dirent *entry; good && (entry = readdir(directory));) {
         const char *name = entry->d_name;
         if (strcmp(name, ".") != 0 && strcmp(name, "..") != 0 && strcmp(name, ".git") != 0)
-            good = add_owned(entries, join(folder, name));
+            good = add_entry(entries, folder, entry);
     }
     closedir(directory);
+    if (!good)
+        cli_no_memory();
     return good;
 }
 
@@ -99,17 +144,17 @@ static bool walk(cli_call *call, const char *folder, size_t depth, cli_names *na
         cli_blame(call, folder, "more than %d folders deep", DEEPEST);
         return true;
     }
-    cli_names entries = {0};
+    folder_list entries = {0};
     bool good = read_folder(call, folder, &entries);
     if (entries.length > 0)
-        qsort(entries.data, entries.length, sizeof *entries.data, by_name);
+        qsort(entries.data, entries.length, sizeof *entries.data, by_path);
     for (size_t i = 0; i < entries.length; i++) {
         if (good)
-            good = visit(call, entries.data[i], depth, names);
+            good = visit(call, &entries.data[i], depth, names);
         else
-            free(entries.data[i]);
+            free(entries.data[i].path);
     }
-    cli_names_free(&entries);
+    free(entries.data);
     return good;
 }
 
