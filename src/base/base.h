@@ -15,10 +15,12 @@
 #define TIK_PRINTF(string, first) __attribute__((format(printf, string, first)))
 #define TIK_LIKELY(x) __builtin_expect(!!(x), 1)
 #define TIK_UNLIKELY(x) __builtin_expect(!!(x), 0)
+#define TIK_INLINE static inline __attribute__((always_inline)) /* compiled anew for each instruction set */
 #else
 #define TIK_PRINTF(string, first)
 #define TIK_LIKELY(x) (x)
 #define TIK_UNLIKELY(x) (x)
+#define TIK_INLINE static inline
 #endif
 
 /* Value of tik_error.line and tik_error.offset where there is none. */

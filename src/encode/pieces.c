@@ -14,8 +14,6 @@
 #include <immintrin.h>
 #endif
 
-#define INLINE static inline __attribute__((always_inline))
-
 tik_status tik_encoder_piece(tik_encoder *encoder, const uint8_t *piece, size_t length, tik_ids *ids,
                              tik_error *error)
 {
@@ -197,8 +195,8 @@ typedef size_t find_sets_function(const tik_memo *memo, passage *p, const uint8_
                                   const uint32_t *ends, size_t count);
 
 /* The key of each piece, and where it would be; asks for the memory there. Returns the bytes of those too long. */
-INLINE size_t find_sets(const tik_memo *memo, passage *p, const uint8_t *text, size_t room, size_t start,
-                        const uint32_t *ends, size_t count)
+TIK_INLINE size_t find_sets(const tik_memo *memo, passage *p, const uint8_t *text, size_t room, size_t start,
+                            const uint32_t *ends, size_t count)
 {
     const tik_memo fixed = *memo; /* nothing that is written here is part of it */
     size_t too_long = 0;
@@ -223,8 +221,9 @@ TIK_TARGET_AVX512 static size_t find_sets_avx512(const tik_memo *memo, passage *
 {
     (void)room;
     _Alignas(16) static const uint8_t lengths[TIK_MEMO_SHORT + 1][16] = {
-        [1][15] = 1,   [2][15] = 2,   [3][15] = 3,   [4][15] = 4,   [5][15] = 5,   [6][15] = 6,   [7][15] = 7, [8][15] = 8,
-        [9][15] = 9,   [10][15] = 10, [11][15] = 11, [12][15] = 12, [13][15] = 13, [14][15] = 14, [15][15] = 15,
+        [1][15] = 1,   [2][15] = 2,   [3][15] = 3,   [4][15] = 4,   [5][15] = 5,
+        [6][15] = 6,   [7][15] = 7,   [8][15] = 8,   [9][15] = 9,   [10][15] = 10,
+        [11][15] = 11, [12][15] = 12, [13][15] = 13, [14][15] = 14, [15][15] = 15,
     };
     size_t too_long = 0;
     size_t at = start;
@@ -258,8 +257,9 @@ TIK_TARGET_AVX512 static size_t find_sets_avx512(const tik_memo *memo, passage *
 #endif
 
 /* At most BLOCK pieces; `store` is a constant at each call. */
-INLINE tik_status block(tik_encoder *encoder, const uint8_t *text, size_t room, size_t start, const uint32_t *ends,
-                        size_t count, bool store, find_sets_function *find, tik_sink *sink, tik_error *error)
+TIK_INLINE tik_status block(tik_encoder *encoder, const uint8_t *text, size_t room, size_t start,
+                            const uint32_t *ends, size_t count, bool store, find_sets_function *find, tik_sink *sink,
+                            tik_error *error)
 {
     passage p;
     tik_memo *memo = &encoder->memo;
@@ -292,17 +292,17 @@ INLINE tik_status block(tik_encoder *encoder, const uint8_t *text, size_t room, 
             total += got;
             continue;
         }
-        bool waits = length <= TIK_LEARN_LONGEST && leave_hole(encoder, entry, &p.keys[i], p.sets[i], text + at, length,
-                                                               (store ? sink->ids->length : 0) + total);
+        bool waits = length <= TIK_LEARN_LONGEST && leave_hole(encoder, entry, &p.keys[i], p.sets[i], text + at,
+                                                               length, (store ? sink->ids->length : 0) + total);
         if (waits && TIK_LIKELY(!is_full(&encoder->waiting)))
             continue;
         if (store)
             sink->ids->length += total;
         sink->count += total;
         total = 0;
-        tik_status status =
-            waits ? tik_encoder_pieces_settle(encoder, sink, error)
-                  : other_piece(encoder, entry, &p.keys[i], p.sets[i], text + at, length, sink, error);
+        tik_status status = waits
+                                ? tik_encoder_pieces_settle(encoder, sink, error)
+                                : other_piece(encoder, entry, &p.keys[i], p.sets[i], text + at, length, sink, error);
         if (status == TIK_OK && store)
             status = tik_reserve_ids(sink->ids, most, error);
         if (status != TIK_OK)
@@ -315,8 +315,9 @@ INLINE tik_status block(tik_encoder *encoder, const uint8_t *text, size_t room, 
     return TIK_OK;
 }
 
-INLINE tik_status blocks(tik_encoder *encoder, const uint8_t *text, size_t room, size_t start, const uint32_t *ends,
-                         size_t count, find_sets_function *find, tik_sink *sink, tik_error *error)
+TIK_INLINE tik_status blocks(tik_encoder *encoder, const uint8_t *text, size_t room, size_t start,
+                             const uint32_t *ends, size_t count, find_sets_function *find, tik_sink *sink,
+                             tik_error *error)
 {
     for (size_t i = 0; i < count; i += BLOCK) {
         size_t some = count - i < BLOCK ? count - i : BLOCK;

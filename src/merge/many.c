@@ -17,19 +17,7 @@ static inline void set_key(uint32_t *keys, size_t groups, uint32_t place, uint32
 
 static inline uint32_t least_key(const uint32_t *keys, size_t groups)
 {
-    enum { LANES = 16 };
-    uint32_t least[LANES];
-    for (size_t lane = 0; lane < LANES; lane++)
-        least[lane] = keys[lane];
-    for (size_t group = 1; group < groups; group++)
-        for (size_t lane = 0; lane < LANES; lane++) {
-            uint32_t key = keys[group * LANES + lane];
-            least[lane] = key < least[lane] ? key : least[lane];
-        }
-    for (size_t half = LANES / 2; half > 0; half /= 2)
-        for (size_t lane = 0; lane < half; lane++)
-            least[lane] = least[lane + half] < least[lane] ? least[lane + half] : least[lane];
-    return least[0];
+    return tik_least_key(keys, 2 * groups);
 }
 
 /* The entry of a bucket whose upper bits are the key, 0 if there is none; without a branch. */

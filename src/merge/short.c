@@ -17,24 +17,7 @@ static inline uint32_t make_key(uint32_t merged, size_t place)
     return merged << PLACE_BITS | (uint32_t)place;
 }
 
-static inline __attribute__((always_inline)) uint32_t least_key(const uint32_t *keys, size_t vectors)
-{
-    uint32_t least[LANES];
-    for (size_t lane = 0; lane < LANES; lane++)
-        least[lane] = keys[lane];
-    for (size_t v = 1; v < vectors; v++)
-        for (size_t lane = 0; lane < LANES; lane++) {
-            uint32_t key = keys[v * LANES + lane];
-            least[lane] = key < least[lane] ? key : least[lane];
-        }
-    for (size_t half = LANES / 2; half > 0; half /= 2)
-        for (size_t lane = 0; lane < half; lane++)
-            least[lane] = least[lane + half] < least[lane] ? least[lane + half] : least[lane];
-    return least[0];
-}
-
-static inline __attribute__((always_inline)) size_t merge(const tik_vocab *vocab, const uint8_t *piece,
-                                                          size_t length, uint32_t *out)
+TIK_INLINE size_t merge(const tik_vocab *vocab, const uint8_t *piece, size_t length, uint32_t *out)
 {
     uint32_t keys[TIK_MERGE_SHORT + LANES];
     uint32_t tokens[TIK_MERGE_SHORT];
@@ -65,7 +48,7 @@ static inline __attribute__((always_inline)) size_t merge(const tik_vocab *vocab
         i += bytes;
     }
     uint32_t least;
-    while ((least = least_key(keys, vectors)) < NO_KEY) {
+    while ((least = tik_least_key(keys, vectors)) < NO_KEY) {
         size_t place = least & ((1u << PLACE_BITS) - 1);
         size_t gone = next[place];
         size_t after = next[gone];

@@ -10,8 +10,6 @@
  * so that the first and the last part need no case of their own. `groups` is a constant at each call: a
  * piece has 16 places for each.
  */
-#define INLINE static inline __attribute__((always_inline))
-
 /* What follows is the same for all that include this: a piece on its way. */
 typedef struct job {
     uint64_t begins;       /* a bit for each place where a part begins */
@@ -24,28 +22,28 @@ typedef struct job {
 
 #define NO_TOKEN 0x1FFFFFu
 
-INLINE uint32_t place_bits(size_t groups)
+TIK_INLINE uint32_t place_bits(size_t groups)
 {
     return groups == 1 ? 4 : 6;
 }
 
 /* This and greater: nothing. */
-INLINE uint32_t no_key(size_t groups)
+TIK_INLINE uint32_t no_key(size_t groups)
 {
     return TIK_NONE << place_bits(groups);
 }
 
-INLINE uint32_t next_begin(uint64_t begins, uint32_t place)
+TIK_INLINE uint32_t next_begin(uint64_t begins, uint32_t place)
 {
     return (uint32_t)__builtin_ctzll(begins & ~((UINT64_C(2) << place) - 1));
 }
 
-INLINE uint32_t begin_before(uint64_t begins, uint32_t place)
+TIK_INLINE uint32_t begin_before(uint64_t begins, uint32_t place)
 {
     return 63 ^ (uint32_t)__builtin_clzll(begins & ((UINT64_C(1) << place) - 1));
 }
 
-INLINE uint32_t ask(const tik_vocab *vocab, uint32_t left, uint32_t right)
+TIK_INLINE uint32_t ask(const tik_vocab *vocab, uint32_t left, uint32_t right)
 {
     uint32_t bucket = tik_vocab_bucket(vocab, left, right);
     __builtin_prefetch(vocab->pair_buckets + (size_t)bucket * TIK_BUCKET);
@@ -53,7 +51,7 @@ INLINE uint32_t ask(const tik_vocab *vocab, uint32_t left, uint32_t right)
 }
 
 /* As tik_vocab_pair_in. */
-TURNS_TARGET INLINE uint32_t pair_in(const tik_vocab *vocab, uint32_t left, uint32_t right, uint32_t bucket)
+TURNS_TARGET TIK_INLINE uint32_t pair_in(const tik_vocab *vocab, uint32_t left, uint32_t right, uint32_t bucket)
 {
     uint64_t key = (uint64_t)left << 21 | right;
     for (;;) {
@@ -66,7 +64,8 @@ TURNS_TARGET INLINE uint32_t pair_in(const tik_vocab *vocab, uint32_t left, uint
 }
 
 /* Does the least merge and asks for the pairs of what it made; false if nothing merges. */
-TURNS_TARGET INLINE bool merge_least(job *j, uint32_t *keys, uint32_t *tokens, size_t groups, const tik_vocab *vocab)
+TURNS_TARGET TIK_INLINE bool merge_least(job *j, uint32_t *keys, uint32_t *tokens, size_t groups,
+                                         const tik_vocab *vocab)
 {
     uint32_t least = least_key(keys, groups);
     if (least >= no_key(groups))
@@ -84,8 +83,8 @@ TURNS_TARGET INLINE bool merge_least(job *j, uint32_t *keys, uint32_t *tokens, s
 }
 
 /* Reads what was asked for. */
-TURNS_TARGET INLINE void read_pairs(const job *j, uint32_t *keys, const uint32_t *tokens, size_t groups,
-                                    const tik_vocab *vocab)
+TURNS_TARGET TIK_INLINE void read_pairs(const job *j, uint32_t *keys, const uint32_t *tokens, size_t groups,
+                                        const tik_vocab *vocab)
 {
     uint32_t place = j->place;
     uint32_t before = begin_before(j->begins, place);
@@ -98,7 +97,8 @@ TURNS_TARGET INLINE void read_pairs(const job *j, uint32_t *keys, const uint32_t
 }
 
 /* A piece of ASCII, at most 15 bytes: every step is done for all places, so that no branch depends on its length. */
-INLINE void begin_ascii(job *j, uint32_t *keys, uint32_t *tokens, const tik_unknown *piece, const tik_vocab *vocab)
+TIK_INLINE void begin_ascii(job *j, uint32_t *keys, uint32_t *tokens, const tik_unknown *piece,
+                            const tik_vocab *vocab)
 {
     uint8_t bytes[16];
     tik_store64(bytes, piece->key.low);
@@ -117,8 +117,8 @@ INLINE void begin_ascii(job *j, uint32_t *keys, uint32_t *tokens, const tik_unkn
 }
 
 /* Any piece: solid characters begin whole. Asks for the pairs that are not of two bytes. */
-INLINE void begin(job *j, uint32_t *keys, uint32_t *tokens, size_t groups, const tik_unknown *piece,
-                  const tik_vocab *vocab)
+TIK_INLINE void begin(job *j, uint32_t *keys, uint32_t *tokens, size_t groups, const tik_unknown *piece,
+                      const tik_vocab *vocab)
 {
     const uint8_t *bytes = piece->piece;
     size_t length = piece->length;
@@ -152,7 +152,8 @@ INLINE void begin(job *j, uint32_t *keys, uint32_t *tokens, size_t groups, const
 }
 
 /* Reads the pairs that were asked for at the beginning. */
-TURNS_TARGET INLINE void answer(job *j, uint32_t *keys, const uint32_t *tokens, size_t groups, const tik_vocab *vocab)
+TURNS_TARGET TIK_INLINE void answer(job *j, uint32_t *keys, const uint32_t *tokens, size_t groups,
+                                    const tik_vocab *vocab)
 {
     for (uint64_t asked = j->asked; asked != 0; asked &= asked - 1) {
         uint32_t place = (uint32_t)__builtin_ctzll(asked);
@@ -162,10 +163,10 @@ TURNS_TARGET INLINE void answer(job *j, uint32_t *keys, const uint32_t *tokens, 
 }
 
 /* The keys and the tokens of job i. */
-#define KEYS(i) (all_keys + (i) * 16 * groups)
+#define KEYS(i) (all_keys + (i)*16 * groups)
 #define TOKENS(i) (all_tokens + (i) * (16 * groups + 1))
 
-INLINE void finish(const job *j, const uint32_t *tokens, tik_unknown *pieces, uint32_t *ids, size_t *used)
+TIK_INLINE void finish(const job *j, const uint32_t *tokens, tik_unknown *pieces, uint32_t *ids, size_t *used)
 {
     tik_unknown *piece = &pieces[j->unknown];
     piece->first = (uint32_t)*used;
@@ -175,8 +176,8 @@ INLINE void finish(const job *j, const uint32_t *tokens, tik_unknown *pieces, ui
 }
 
 /* The pieces that `which` names, at most TIK_LEARN_MOST, of 64 places TIK_LEARN_WIDE. Appends their ids. */
-TURNS_TARGET INLINE void run(const tik_vocab *vocab, tik_unknown *pieces, const uint8_t *which, size_t count,
-                             size_t groups, uint32_t *ids, size_t *used)
+TURNS_TARGET TIK_INLINE void run(const tik_vocab *vocab, tik_unknown *pieces, const uint8_t *which, size_t count,
+                                 size_t groups, uint32_t *ids, size_t *used)
 {
     job jobs[TIK_LEARN_MOST];
     _Alignas(64) uint32_t all_keys[TIK_LEARN_WIDE * 64];
@@ -216,22 +217,21 @@ TURNS_TARGET INLINE void run(const tik_vocab *vocab, tik_unknown *pieces, const 
 
 /* Apart from each other: compiled into one function, they would share its registers. */
 TURNS_TARGET static __attribute__((noinline)) void run_short(const tik_vocab *vocab, tik_unknown *pieces,
-                                                            const uint8_t *which, size_t count, uint32_t *ids,
-                                                            size_t *used)
+                                                             const uint8_t *which, size_t count, uint32_t *ids,
+                                                             size_t *used)
 {
     run(vocab, pieces, which, count, 1, ids, used);
 }
 
-TURNS_TARGET static __attribute__((noinline)) void run_wide(const tik_vocab *vocab, tik_unknown *pieces,
-                                                           const uint8_t *which, size_t count, uint32_t *ids,
-                                                           size_t *used)
+TURNS_TARGET static __attribute__((noinline)) void
+run_wide(const tik_vocab *vocab, tik_unknown *pieces, const uint8_t *which, size_t count, uint32_t *ids, size_t *used)
 {
     for (size_t i = 0; i < count; i += TIK_LEARN_WIDE)
         run(vocab, pieces, which + i, count - i < TIK_LEARN_WIDE ? count - i : TIK_LEARN_WIDE, 4, ids, used);
 }
 
 /* Which of the pieces are tokens: each step for all, so that their memory comes at the same time. */
-INLINE void look_up(const tik_vocab *vocab, const tik_unknown *pieces, size_t count, uint32_t *whole)
+TIK_INLINE void look_up(const tik_vocab *vocab, const tik_unknown *pieces, size_t count, uint32_t *whole)
 {
     uint64_t hashes[TIK_LEARN_MOST];
     for (size_t i = 0; i < count; i++) {

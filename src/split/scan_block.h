@@ -12,8 +12,6 @@
 
 #define TIK_BLOCK 64
 
-#define TIK_INLINE static inline __attribute__((always_inline))
-
 typedef struct tik_block {
     uint64_t valid; /* bytes of the text; those past its end have no class */
     uint64_t start; /* first bytes of characters */

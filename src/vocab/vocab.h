@@ -170,8 +170,7 @@ static inline uint64_t tik_hash_pair(uint32_t left, uint32_t right)
  * bucket, a cache line, are compared, without a branch; a full one goes on in the next. 0x1FFFFF is no
  * token: it makes no pair.
  */
-static inline __attribute__((always_inline)) uint32_t tik_vocab_pair_in(const tik_vocab *vocab, uint32_t left,
-                                                                        uint32_t right, uint32_t bucket)
+TIK_INLINE uint32_t tik_vocab_pair_in(const tik_vocab *vocab, uint32_t left, uint32_t right, uint32_t bucket)
 {
     typedef uint64_t four __attribute__((vector_size(32)));
     typedef uint64_t two __attribute__((vector_size(16)));
