@@ -8,6 +8,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 
@@ -72,23 +73,28 @@ class Run:
     """A command that ran on some cores: seconds, processor seconds, peaks of memory, output."""
 
     def __init__(self, command, cores=(0,), environment=None, watch=False):
-        begin = time.monotonic()
-        process = subprocess.Popen([str(part) for part in command], env=environment, stdout=subprocess.PIPE,
-                                   stderr=subprocess.DEVNULL, preexec_fn=lambda: os.sched_setaffinity(0, cores))
-        self.private = 0  # bytes, as far as it was seen; 0 if not watched
-        while watch and not os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT | os.WNOHANG):
-            try:
-                found = re.search(r"RssAnon:\s*(\d+) kB", Path(f"/proc/{process.pid}/status").read_text())
-            except OSError:
-                break
-            self.private = max(self.private, int(found[1]) * 1024 if found else 0)
-            time.sleep(0.005)
-        self.output = process.stdout.read().decode(errors="replace")
-        _, status, usage = os.wait4(process.pid, 0)
-        self.seconds = time.monotonic() - begin
+        with tempfile.TemporaryFile() as output:
+            begin = time.monotonic()
+            process = subprocess.Popen([str(part) for part in command], env=environment, stdout=output,
+                                       stderr=subprocess.DEVNULL, preexec_fn=lambda: os.sched_setaffinity(0, cores))
+            self.private = self.watch(process.pid) if watch else 0  # bytes, as far as it was seen
+            _, status, usage = os.wait4(process.pid, 0)
+            self.seconds = time.monotonic() - begin
+            output.seek(0)
+            self.output = output.read().decode(errors="replace")
         self.status = process.returncode = os.waitstatus_to_exitcode(status)
         self.processor = usage.ru_utime + usage.ru_stime
         self.peak = usage.ru_maxrss * 1024
+
+    @staticmethod
+    def watch(pid):
+        """Looks at a process until it ends: the most private memory that it had."""
+        most = 0
+        while not os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT | os.WNOHANG):
+            found = re.search(r"RssAnon:\s*(\d+) kB", Path(f"/proc/{pid}/status").read_text())
+            most = max(most, int(found[1]) * 1024 if found else 0)
+            time.sleep(0.005)
+        return most
 
 
 def best_of(rounds, command, **options):
