@@ -39,7 +39,7 @@ typedef struct count_result {
     size_t tokens;
     size_t dropped;
     enum { COUNTED, OVER, BINARY, FAILED } outcome;
-    char reason[sizeof(((tik_error *)0)->message)];
+    char *reason; /* owned; NULL stands for lack of memory */
 } count_result;
 
 typedef struct count_work {
@@ -49,6 +49,15 @@ typedef struct count_work {
     count_result *results;
     tik_encoder *encoders[CLI_MOST_WORKERS]; /* of each worker, if there is more than one text */
 } count_work;
+
+static void set_failed(count_result *result, const char *reason)
+{
+    size_t size = strlen(reason) + 1;
+    result->outcome = FAILED;
+    result->reason = malloc(size);
+    if (result->reason)
+        memcpy(result->reason, reason, size);
+}
 
 /* Counts what comes in slices; a source that is whole can be counted so as well. */
 static tik_status count_stream(const count_work *work, cli_source *source, count_result *result, tik_error *error)
@@ -103,9 +112,7 @@ static void count_source(count_work *work, size_t worker, cli_source *source, co
     }
     const size_t limit = work->options.limit;
     if (source->failed || status != TIK_OK) {
-        result->outcome = FAILED;
-        const char *reason = source->failed ? source->reason : error.message;
-        memcpy(result->reason, reason, strlen(reason) + 1);
+        set_failed(result, source->failed ? source->reason : error.message);
     } else {
         result->outcome = limit && result->tokens > limit ? OVER : COUNTED;
     }
@@ -117,8 +124,7 @@ static void count_input(void *context, size_t worker, size_t index)
     count_result *result = &work->results[index];
     cli_source source;
     if (!cli_source_open(&source, result->name)) {
-        result->outcome = FAILED;
-        memcpy(result->reason, source.reason, strlen(source.reason) + 1);
+        set_failed(result, source.reason);
     } else if (work->call->recursive && source.whole && cli_looks_binary(source.data, source.length)) {
         result->outcome = BINARY;
     } else {
@@ -171,7 +177,7 @@ static count_total sum(cli_call *call, const count_result *results, size_t count
     for (size_t i = 0; i < count; i++) {
         const count_result *result = &results[i];
         if (result->outcome == FAILED) {
-            cli_blame(call, result->name, "%s", result->reason);
+            cli_blame(call, result->name, "%s", result->reason ? result->reason : "no memory");
         } else if (result->outcome == BINARY) {
             if (total.binary++ == 0)
                 total.first_binary = result->name;
@@ -347,6 +353,8 @@ static int count_all(cli_call *call, const tik_encoding *encoding, const count_w
     int status = report(call, &work, wish, names->length);
     for (size_t i = 0; i < CLI_MOST_WORKERS; i++)
         tik_encoder_free(work.encoders[i]);
+    for (size_t i = 0; i < names->length; i++)
+        free(work.results[i].reason);
     free(work.results);
     return status;
 }
