@@ -280,7 +280,7 @@ bool cli_read_text(cli_call *call, cli_source *source, const char *name);
 
 /* ---- Progress (progress.c) ------------------------------------------------------------------ */
 
-/* What the inputs have together, in bytes; 0 if a pipe or the like is among them. */
+/* What the inputs have together, in bytes; 0 if a pipe or the like is among them, or if no line would be seen. */
 uint64_t cli_sizes(const cli_names *names);
 
 /*
