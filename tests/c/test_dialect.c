@@ -340,6 +340,35 @@ static void test_no_memory(void **state)
     }
 }
 
+/* The engine that remembers has no memory: then PCRE2 goes on, with the same pieces. */
+static void test_no_memory_to_remember(void **state)
+{
+    (void)state;
+    const char *before = getenv("TIK_SPLIT"), *pattern = "(?>(?:a|aa)+?)b|(?<=b)[c\\s]+|(?=a{2})a+|[^ab]";
+    char saved[32] = "";
+    if (before)
+        snprintf(saved, sizeof saved, "%s", before);
+    setenv("TIK_SPLIT", "backtrack", 1);
+    for (size_t allowed = 0;; allowed++) {
+        engine opened;
+        tik_error error;
+        char written[256];
+        assert_int_equal(engine_open(&opened, pattern, strlen(pattern), &error), TIK_OK);
+        allocations_left = allowed;
+        tik_status status = write_pieces(&opened, "abc aaad", 0, written, &error);
+        bool ran_out = allocations_left == 0;
+        allocations_left = SIZE_MAX;
+        assert_int_equal(status, TIK_OK);
+        assert_string_equal(written, "ab|c |aaa|d|");
+        engine_close(&opened);
+        if (!ran_out)
+            break;
+    }
+    unsetenv("TIK_SPLIT");
+    if (before)
+        setenv("TIK_SPLIT", saved, 1);
+}
+
 /* A pattern that tries more and more ways is stopped, and what came before holds. */
 static void test_endless_backtracking(void **state)
 {
@@ -465,6 +494,7 @@ int main(void)
         cmocka_unit_test(test_pieces),     cmocka_unit_test(test_text_before),
         cmocka_unit_test(test_refused),    cmocka_unit_test(test_too_deep),
         cmocka_unit_test(test_any_syntax), cmocka_unit_test(test_no_memory),
+        cmocka_unit_test(test_no_memory_to_remember),
         cmocka_unit_test(test_endless_backtracking), cmocka_unit_test(test_long_piece_of_groups),
         cmocka_unit_test(test_unicode_versions),
     };
