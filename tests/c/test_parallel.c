@@ -32,6 +32,8 @@ static tik_encoding *open_encoding(const char *name)
 
 static void append(tik_bytes *to, const char *bytes, size_t length)
 {
+    if (length == 0)
+        return; /* there may be no memory yet to copy nothing to */
     if (to->capacity - to->length < length) {
         to->capacity = 2 * (to->length + length);
         to->data = realloc(to->data, to->capacity);
