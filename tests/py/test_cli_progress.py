@@ -23,7 +23,9 @@ def on_terminal(command, feed=None, stop=None, out_too=False):
     leader, follower = pty.openpty()
     results = tempfile.TemporaryFile()
     process = subprocess.Popen(list(map(os.fspath, command)), stdin=subprocess.PIPE if feed else subprocess.DEVNULL,
-                               stdout=follower if out_too else results, stderr=follower)
+                               stdout=follower if out_too else results, stderr=follower,
+                               # A shell's background jobs, such as this test may be, don't hear it.
+                               preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
     os.close(follower)
     shown, until = b"", time.monotonic() + (feed or 0)
     while True:
