@@ -13,6 +13,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <time.h>
 
 #include "tik.h"
 
@@ -291,6 +292,9 @@ uint64_t cli_sizes(const cli_names *names);
  */
 void cli_progress_begin(const cli_call *call, const char *what, uint64_t total, bool writes);
 bool cli_progress_is_on(void);
+
+/* By the clock that nobody sets. */
+double cli_seconds_since(const struct timespec *then);
 
 /* So many bytes more are done. From any thread. */
 void cli_progress_add(size_t bytes);

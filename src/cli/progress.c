@@ -35,7 +35,7 @@ static void put(const char *text, size_t length)
     (void)ignored;
 }
 
-static double seconds_since(const struct timespec *then)
+double cli_seconds_since(const struct timespec *then)
 {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
@@ -121,7 +121,7 @@ void cli_progress_line(const char *format, ...)
 {
     if (!cli_progress_is_on() || pthread_mutex_trylock(&line.lock) != 0)
         return;
-    if (seconds_since(&line.begun) >= FIRST_AFTER && seconds_since(&line.last) >= EACH) {
+    if (cli_seconds_since(&line.begun) >= FIRST_AFTER && cli_seconds_since(&line.last) >= EACH) {
         va_list arguments;
         va_start(arguments, format);
         draw(format, arguments);
@@ -137,7 +137,7 @@ void cli_progress_add(size_t bytes)
         return;
     double done = (double)(atomic_fetch_add(&line.done, bytes) + bytes);
     double total = (double)line.total;
-    double speed = done / (seconds_since(&line.begun) + 1e-9);
+    double speed = done / (cli_seconds_since(&line.begun) + 1e-9);
     if (total >= done)
         cli_progress_line("%s: %.1f of %.1f MB, %.1f MB/s, %.0f s left", line.what, done / 1e6, total / 1e6,
                           speed / 1e6, (total - done) / speed);

@@ -260,13 +260,6 @@ typedef struct train_progress {
     uint64_t read; /* bytes told so far */
 } train_progress;
 
-static double seconds_since(const struct timespec *then)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)(now.tv_sec - then->tv_sec) + (double)(now.tv_nsec - then->tv_nsec) / 1e9;
-}
-
 static bool show_progress(void *context, const tik_train_progress *state)
 {
     train_progress *progress = context;
@@ -282,7 +275,7 @@ static bool show_progress(void *context, const tik_train_progress *state)
         progress->merging_from = state->tokens;
     }
     size_t made = state->tokens - progress->merging_from;
-    double each = made ? seconds_since(&progress->merging_since) / (double)made : 0;
+    double each = made ? cli_seconds_since(&progress->merging_since) / (double)made : 0;
     cli_progress_line("merging: %zu of %zu tokens, %.0f s left", state->tokens, state->tokens_wanted,
                       each * (double)(state->tokens_wanted - state->tokens));
     return true;

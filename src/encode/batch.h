@@ -2,19 +2,8 @@
 #ifndef TIK_ENCODE_BATCH_H
 #define TIK_ENCODE_BATCH_H
 
+#include "base/threads.h"
 #include "encode/encode.h"
-
-/* ---- Threads (threads.c) ------------------------------------------------------------------- */
-
-/* How many threads `asked` stands for, with so many things to do: at least 1. */
-unsigned tik_threads_for(unsigned asked, size_t things);
-
-/*
- * Calls work(context, number) on up to `threads` threads, this one among them, each with a number of its
- * own below `threads`; returns when all are done. Fewer run if they can't be started: the work must be in
- * a queue that any of them can empty.
- */
-void tik_run_threads(unsigned threads, void (*work)(void *context, unsigned number), void *context);
 
 /* ---- Batches (batch.c) --------------------------------------------------------------------- */
 

@@ -29,12 +29,8 @@ TIK_INLINE size_t merge(const tik_vocab *vocab, const uint8_t *piece, size_t len
         keys[i] = NO_KEY;
     size_t last = length; /* where the part before begins; none yet */
     for (size_t i = 0; i < length;) {
-        size_t bytes = 1;
-        uint32_t token = piece[i] < 0x80 ? TIK_NONE : tik_vocab_solid(vocab, piece, length, i, &bytes);
-        if (token == TIK_NONE) {
-            token = vocab->byte_index[piece[i]];
-            bytes = 1;
-        }
+        size_t bytes;
+        uint32_t token = tik_vocab_first(vocab, piece, length, i, &bytes);
         tokens[i] = token;
         next[i] = (uint16_t)(i + bytes);
         previous[i + bytes] = (uint16_t)i;

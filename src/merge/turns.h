@@ -10,6 +10,7 @@
  * so that the first and the last part need no case of their own. `groups` is a constant at each call: a
  * piece has 16 places for each.
  */
+
 /* What follows is the same for all that include this: a piece on its way. */
 typedef struct job {
     uint64_t begins;       /* a bit for each place where a part begins */
@@ -129,12 +130,8 @@ TIK_INLINE void begin(job *j, uint32_t *keys, uint32_t *tokens, size_t groups, c
     j->asked = 0;
     uint32_t last = 0; /* place of the part before; none yet */
     for (size_t i = 0; i < length;) {
-        size_t size = 1;
-        uint32_t token = bytes[i] < 0x80 ? TIK_NONE : tik_vocab_solid(vocab, bytes, length, i, &size);
-        if (token == TIK_NONE) {
-            token = vocab->byte_index[bytes[i]];
-            size = 1;
-        }
+        size_t size;
+        uint32_t token = tik_vocab_first(vocab, bytes, length, i, &size);
         uint32_t place = (uint32_t)i + 1;
         j->begins |= UINT64_C(1) << place;
         tokens[place] = token;

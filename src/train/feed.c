@@ -1,8 +1,8 @@
 /* Starting the threads, joining their tables, and putting the pieces in order. */
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/threads.h"
 #include "train/feed_parts.h"
 
 /* ---- Joining the tables -------------------------------------------------------------------------- */
@@ -99,23 +99,10 @@ static tik_status settle(tik_feed *feed, feed_worker *workers, bool done, tik_er
                     feed->table.count, (unsigned long long)feed->bytes, feed->max_pieces);
 }
 
-static void *start(void *worker)
+/* One worker, until the source or the budget is used up. */
+static void work(void *workers, unsigned number)
 {
-    tik_feed_work(worker);
-    return NULL;
-}
-
-/* Runs the workers until the source or the budget is used up. Threads that can't be had are done without. */
-static void run_workers(feed_worker *workers, unsigned threads)
-{
-    pthread_t *ids = calloc(threads, sizeof *ids);
-    unsigned started = 0;
-    while (ids && started + 1 < threads && pthread_create(&ids[started], NULL, start, &workers[started + 1]) == 0)
-        started++;
-    tik_feed_work(&workers[0]);
-    for (unsigned t = 0; t < started; t++)
-        pthread_join(ids[t], NULL);
-    free(ids);
+    tik_feed_work((feed_worker *)workers + number);
 }
 
 static void free_chunk(text_chunk *chunk)
@@ -145,7 +132,7 @@ tik_status tik_feed_take(tik_feed *feed, tik_train_source source, void *context,
     bool done = false;
     while (!done && reader.status == TIK_OK) {
         reader.budget = TIK_FEED_ROUND_CHUNKS * (uint64_t)reader.chunk;
-        run_workers(workers, feed->threads);
+        tik_run_threads(feed->threads, work, workers);
         done = reader.done && reader.carry.length == 0;
         if (reader.status == TIK_OK)
             reader.status = settle(feed, workers, done, &reader.error);

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/threads.h"
 #include "registry/registry.h"
 #include "train/trainer.h"
 
@@ -102,14 +103,6 @@ static tik_status take_start(tik_trainer *trainer, const tik_encoding *start, ti
     return status;
 }
 
-static unsigned thread_count(unsigned wanted)
-{
-    if (wanted != TIK_ALL_THREADS)
-        return wanted ? wanted : 1;
-    long cores = sysconf(_SC_NPROCESSORS_ONLN);
-    return cores > 0 ? (unsigned)cores : 1;
-}
-
 static tik_status fill(tik_trainer *trainer, const tik_train_options *options, tik_error *error)
 {
     const char *name = options->name ? options->name : DEFAULT_NAME;
@@ -127,7 +120,7 @@ static tik_status fill(tik_trainer *trainer, const tik_train_options *options, t
         status = take_start(trainer, options->start, error);
     trainer->feed = (tik_feed){
         .splitter = trainer->splitter,
-        .threads = thread_count(options->threads),
+        .threads = tik_threads_for(options->threads, SIZE_MAX),
         .max_pieces = options->max_pieces,
         .prune = options->prune_pieces,
         .replace_invalid = options->replace_invalid,

@@ -262,6 +262,17 @@ static inline uint32_t tik_vocab_solid(const tik_vocab *vocab, const uint8_t *te
     return entry & ((UINT32_C(1) << TIK_SOLID_SHIFT) - 1);
 }
 
+/* The token that merging begins with at text[at], of `*size` bytes: a solid character, else one byte. */
+static inline uint32_t tik_vocab_first(const tik_vocab *vocab, const uint8_t *text, size_t length, size_t at,
+                                       size_t *size)
+{
+    uint32_t token = text[at] < 0x80 ? TIK_NONE : tik_vocab_solid(vocab, text, length, at, size);
+    if (token != TIK_NONE)
+        return token;
+    *size = 1;
+    return vocab->byte_index[text[at]];
+}
+
 /*
  * Merges a piece by the definition, with a heap, asking the bytes: n log n, for any vocabulary. Writes at
  * most `length` indices to `out`. TIK_ERROR_LIMIT for 4 GiB or more; TIK_ERROR_MEMORY.

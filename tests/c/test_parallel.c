@@ -21,15 +21,6 @@ static const unsigned thread_counts[] = {2, 5};
 
 static tik_bytes vector_texts; /* in turn */
 
-static tik_encoding *open_encoding(const char *name)
-{
-    tik_encoding *encoding = NULL;
-    tik_error error;
-    if (tik_open(name, &encoding, &error) != TIK_OK)
-        fail_msg("%s: %s", name, error.message);
-    return encoding;
-}
-
 static void append(tik_bytes *to, const char *bytes, size_t length)
 {
     if (length == 0)
@@ -186,7 +177,7 @@ static void all_ways(const tik_encoding *encoding, tik_options options, const ti
 
 static void threads_give_the_same_ids(void **state)
 {
-    tik_encoding *encoding = open_encoding(*state);
+    tik_encoding *encoding = vectors_open(*state);
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
         tik_bytes text = TIK_BYTES_INIT;
         texts[i].make(&text);
@@ -201,7 +192,7 @@ static void threads_give_the_same_ids(void **state)
 
 static void threads_replace_what_is_not_utf8(void **state)
 {
-    tik_encoding *encoding = open_encoding(*state);
+    tik_encoding *encoding = vectors_open(*state);
     tik_options options = TIK_OPTIONS_ORDINARY;
     options.replace_invalid = true;
     options.allowed = TIK_SET_ALL;
@@ -231,7 +222,7 @@ static void threads_find_the_same_faults(void **state)
         {SIZE - 1, SIZE_MAX, TIK_ERROR_UTF8, SIZE - 1},
     };
     static const size_t slices[] = {SIZE, 1200007, 65536};
-    tik_encoding *encoding = open_encoding("cl100k_base");
+    tik_encoding *encoding = vectors_open("cl100k_base");
     tik_bytes text = TIK_BYTES_INIT;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         text.length = 0;
@@ -270,7 +261,7 @@ static void threads_find_the_same_faults(void **state)
 static void completions_are_the_same(void **state)
 {
     (void)state;
-    tik_encoding *encoding = open_encoding("cl100k_base");
+    tik_encoding *encoding = vectors_open("cl100k_base");
     tik_bytes text = TIK_BYTES_INIT;
     append_run(&text, "All work and no play. ", SIZE);
     append_text(&text, " fanta");
@@ -299,7 +290,7 @@ static void decoding_on_threads_is_the_same(void **state)
 {
     (void)state;
     enum { LISTS = 1000 };
-    tik_encoding *encoding = open_encoding("o200k_base");
+    tik_encoding *encoding = vectors_open("o200k_base");
     tik_bytes text = TIK_BYTES_INIT;
     tik_ids ids = TIK_IDS_INIT;
     size_t id_starts[LISTS + 1];
@@ -351,7 +342,7 @@ static void the_first_bad_list_is_named(void **state)
     enum { LISTS = 300 };
     uint32_t ids[LISTS];
     size_t id_starts[LISTS + 1];
-    tik_encoding *encoding = open_encoding("cl100k_base");
+    tik_encoding *encoding = vectors_open("cl100k_base");
     for (size_t i = 0; i < LISTS; i++) {
         ids[i] = i == 97 || i == 98 || i == 250 ? 4000000000u : 1000;
         id_starts[i] = i;

@@ -24,15 +24,6 @@ static uint32_t random_next(uint64_t *seed)
     return (uint32_t)(*seed >> 33);
 }
 
-static tik_encoding *open_encoding(const char *name)
-{
-    tik_encoding *encoding = NULL;
-    tik_error error;
-    if (tik_open(name, &encoding, &error) != TIK_OK)
-        fail_msg("%s: %s", name, error.message);
-    return encoding;
-}
-
 static void feed(tik_stream *stream, const char *slice, size_t length, tik_ids *ids)
 {
     tik_error error;
@@ -60,7 +51,7 @@ static void expect_whole(tik_stream *stream, tik_ids *ids, const json_t *wanted,
 static void slices_give_the_ids_of_the_whole(void **state)
 {
     const char *name = *state;
-    tik_encoding *encoding = open_encoding(name);
+    tik_encoding *encoding = vectors_open(name);
     const tik_options ordinary = TIK_OPTIONS_ORDINARY;
     tik_stream *stream = NULL;
     assert_int_equal(tik_stream_new(encoding, &ordinary, &stream, NULL), TIK_OK);
@@ -109,7 +100,7 @@ static void special_tokens_may_be_cut(void **state)
     policies[2].allowed_list = fim;
     policies[2].allowed_count = 1;
     policies[2].disallowed = TIK_SET_NONE;
-    tik_encoding *encoding = open_encoding("cl100k_base");
+    tik_encoding *encoding = vectors_open("cl100k_base");
     for (size_t i = 0; i < sizeof policies / sizeof policies[0]; i++) {
         tik_ids whole = TIK_IDS_INIT, ids = TIK_IDS_INIT;
         tik_stream *stream = NULL;
@@ -156,7 +147,7 @@ static void bad_bytes_may_be_cut(void **state)
     (void)state;
     static const char text[] = "caf\xC3\xA9 \xE2\x82 x\xF0\x9F\x9A\xF0\x9F\x9A\x80\xED\xA0\x80\xFF end\xE2";
     const size_t length = sizeof text - 1;
-    tik_encoding *encoding = open_encoding("o200k_base");
+    tik_encoding *encoding = vectors_open("o200k_base");
     tik_options options = TIK_OPTIONS_ORDINARY;
     tik_error error;
     for (size_t cut = 0; cut <= length; cut++) {
@@ -210,7 +201,7 @@ static size_t unfinished(const char *text, size_t length)
 static void a_decoder_gives_out_whole_characters(void **state)
 {
     const char *name = *state;
-    tik_encoding *encoding = open_encoding(name);
+    tik_encoding *encoding = vectors_open(name);
     tik_decoder *decoder = NULL;
     assert_int_equal(tik_decoder_new(encoding, TIK_DECODE_STRICT, &decoder, NULL), TIK_OK);
     tik_bytes out = TIK_BYTES_INIT;

@@ -33,19 +33,10 @@ static void expect_ok(const char *encoding, const char *what, size_t row, tik_st
         fail_msg("%s, %s, line %zu: %s", encoding, what, row + 1, error->message);
 }
 
-static tik_encoding *open_encoding(const char *name)
-{
-    tik_encoding *encoding = NULL;
-    tik_error error;
-    if (tik_open(name, &encoding, &error) != TIK_OK)
-        fail_msg("%s: %s", name, error.message);
-    return encoding;
-}
-
 static void texts_have_the_ids_of_the_reference(void **state)
 {
     const char *name = *state;
-    tik_encoding *encoding = open_encoding(name);
+    tik_encoding *encoding = vectors_open(name);
     tik_error error;
     tik_encoder *encoder = NULL;
     assert_int_equal(tik_encoder_new(encoding, &encoder, &error), TIK_OK);
@@ -100,7 +91,7 @@ static void texts_have_the_ids_of_the_reference(void **state)
 static void a_batch_has_the_ids_of_its_texts(void **state)
 {
     const char *name = *state;
-    tik_encoding *encoding = open_encoding(name);
+    tik_encoding *encoding = vectors_open(name);
     size_t count = json_array_size(rows);
     tik_text *texts = calloc(count, sizeof *texts);
     size_t *counts = calloc(count, sizeof *counts);
@@ -141,7 +132,7 @@ static void batches_of_nothing(void **state)
     (void)state;
     static const uint32_t one[] = {1};
     static const size_t falling[] = {0, 1, 0};
-    tik_encoding *encoding = open_encoding("cl100k_base");
+    tik_encoding *encoding = vectors_open("cl100k_base");
     tik_ids ids = TIK_IDS_INIT;
     tik_sizes starts = TIK_SIZES_INIT;
     tik_bytes bytes = TIK_BYTES_INIT;
@@ -171,7 +162,7 @@ static void long_pieces_have_the_same_ids_on_threads(void **state)
 {
     (void)state;
     static const size_t lengths[] = {(size_t)3 << 20, (size_t)9 << 20};
-    tik_encoding *encoding = open_encoding("o200k_base");
+    tik_encoding *encoding = vectors_open("o200k_base");
     tik_options options = TIK_OPTIONS_ORDINARY;
     tik_error error;
     for (size_t i = 0; i < sizeof lengths / sizeof lengths[0]; i++) {
@@ -225,7 +216,7 @@ static void special_tokens_follow_the_policy(void **state)
         const char *name = json_string_value(json_object_get(row, "encoding"));
         if (!encoding || strcmp(tik_name(encoding), name) != 0) {
             tik_close(encoding);
-            encoding = open_encoding(name);
+            encoding = vectors_open(name);
         }
         size_t length;
         const char *text = vectors_text(row, &length);
@@ -284,7 +275,7 @@ static void published_values_hold(void **state)
             options.disallowed = TIK_SET_NONE;
         size_t length;
         const char *text = vectors_text(row, &length);
-        tik_encoding *encoding = open_encoding(name);
+        tik_encoding *encoding = vectors_open(name);
         tik_ids ids = TIK_IDS_INIT;
         tik_error error;
         tik_status status = tik_encode(encoding, text, length, &options, &ids, &error);

@@ -5,11 +5,18 @@
 #ifndef TIK_TEST_VECTORS_H
 #define TIK_TEST_VECTORS_H
 
-#include <jansson.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
 #include <stdint.h>
+
+#include <cmocka.h>
+#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "tik.h"
 
 /* An encoding gives the ids of the one it is based on where a vector does not name it. Bases come first. */
 static const struct {
@@ -30,6 +37,16 @@ static const struct {
 #define VECTOR_TEST_ENCODINGS(test)                                                                                   \
     VECTOR_TEST_VOCABULARIES(test), VECTOR_TEST(test, "gpt2"), VECTOR_TEST(test, "p50k_edit"),                        \
         VECTOR_TEST(test, "o200k_harmony")
+
+/* The encoding of that name; the test fails if it can't be opened. */
+static inline tik_encoding *vectors_open(const char *name)
+{
+    tik_encoding *encoding = NULL;
+    tik_error error;
+    if (tik_open(name, &encoding, &error) != TIK_OK)
+        fail_msg("%s: %s", name, error.message);
+    return encoding;
+}
 
 static inline void vectors_die(const char *path, size_t line, const char *why)
 {

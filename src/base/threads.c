@@ -1,9 +1,8 @@
-/* Several threads for one call. */
-#include <pthread.h>
-#include <stdlib.h>
-#include <unistd.h>
+#include "base/threads.h"
 
-#include "encode/batch.h"
+#include <pthread.h>
+#include <stdatomic.h>
+#include <unistd.h>
 
 #define THREADS_MOST 256
 
