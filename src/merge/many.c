@@ -20,15 +20,7 @@ static inline uint32_t least_key(const uint32_t *keys, size_t groups)
     return tik_least_key(keys, 2 * groups);
 }
 
-/* The entry of a bucket whose upper bits are the key, 0 if there is none; without a branch. */
-static inline uint64_t pair_entry(const uint64_t *entries, uint64_t key)
-{
-    uint64_t found = 0;
-    for (size_t i = 0; i < TIK_BUCKET; i++)
-        found |= entries[i] >> 21 == key ? entries[i] : 0;
-    return found;
-}
-
+#define pair_entry tik_vocab_entry
 #define TURNS_TARGET
 #define TURNS_LEARN tik_learn_portable
 #include "merge/turns.h"

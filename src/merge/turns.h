@@ -4,7 +4,7 @@
  *     TURNS_TARGET          the attribute of functions that use it
  *     TURNS_LEARN           the name of what is defined here: tik_learn, for one instruction set
  *     set_key, least_key    one key written; the least of 16 or 64: see many.c for the plain ones
- *     pair_entry            the entry of a bucket whose upper bits are the key, 0 if there is none
+ *     pair_entry            as tik_vocab_entry
  *
  * Places are counted from 1. At place 0 and at the end there is a part that makes no pair with any other,
  * so that the first and the last part need no case of their own. `groups` is a constant at each call: a
@@ -51,17 +51,9 @@ TIK_INLINE uint32_t ask(const tik_vocab *vocab, uint32_t left, uint32_t right)
     return bucket;
 }
 
-/* As tik_vocab_pair_in. */
 TURNS_TARGET TIK_INLINE uint32_t pair_in(const tik_vocab *vocab, uint32_t left, uint32_t right, uint32_t bucket)
 {
-    uint64_t key = (uint64_t)left << 21 | right;
-    for (;;) {
-        const uint64_t *entries = vocab->pair_buckets + (size_t)bucket * TIK_BUCKET;
-        uint64_t found = pair_entry(entries, key);
-        if (TIK_LIKELY(!((found == 0) & (entries[TIK_BUCKET - 1] != 0))))
-            return (uint32_t)(found & 0x1FFFFF) - 1; /* TIK_NONE if none was found */
-        bucket = (bucket + 1) & ((UINT32_C(1) << (64 - vocab->pair_shift)) - 1);
-    }
+    return tik_vocab_pair_by(vocab, left, right, bucket, pair_entry);
 }
 
 /* Does the least merge and asks for the pairs of what it made; false if nothing merges. */

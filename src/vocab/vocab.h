@@ -168,27 +168,39 @@ static inline uint64_t tik_hash_pair(uint32_t left, uint32_t right)
  *
  * `bucket` is where the pair's hash points to, so that it can be asked for beforehand. All entries of a
  * bucket, a cache line, are compared, without a branch; a full one goes on in the next. 0x1FFFFF is no
- * token: it makes no pair.
+ * token: it makes no pair. `entry_of` is a constant: tik_vocab_entry, or one written for an instruction set.
  */
-TIK_INLINE uint32_t tik_vocab_pair_in(const tik_vocab *vocab, uint32_t left, uint32_t right, uint32_t bucket)
+TIK_INLINE uint32_t tik_vocab_pair_by(const tik_vocab *vocab, uint32_t left, uint32_t right, uint32_t bucket,
+                                      uint64_t (*entry_of)(const uint64_t *entries, uint64_t key))
 {
-    typedef uint64_t four __attribute__((vector_size(32)));
-    typedef uint64_t two __attribute__((vector_size(16)));
     uint64_t key = (uint64_t)left << 21 | right;
     for (;;) {
         const uint64_t *entries = vocab->pair_buckets + (size_t)bucket * TIK_BUCKET;
-        four a;
-        four b;
-        memcpy(&a, entries, sizeof a);
-        memcpy(&b, entries + 4, sizeof b);
-        four hits = (a & (four)(a >> 21 == key)) | (b & (four)(b >> 21 == key));
-        two halves = __builtin_shufflevector(hits, hits, 0, 1) | __builtin_shufflevector(hits, hits, 2, 3);
-        uint64_t found = halves[0] | halves[1];
+        uint64_t found = entry_of(entries, key);
         /* One condition, nearly never true: whether there is a pair is as good as random. */
         if (TIK_LIKELY(!((found == 0) & (entries[TIK_BUCKET - 1] != 0))))
             return (uint32_t)(found & 0x1FFFFF) - 1; /* TIK_NONE if none was found */
         bucket = (bucket + 1) & ((UINT32_C(1) << (64 - vocab->pair_shift)) - 1);
     }
+}
+
+/* The entry of a bucket whose upper bits are the key, 0 if there is none: for tik_vocab_pair_by, on any machine. */
+TIK_INLINE uint64_t tik_vocab_entry(const uint64_t *entries, uint64_t key)
+{
+    typedef uint64_t four __attribute__((vector_size(32)));
+    typedef uint64_t two __attribute__((vector_size(16)));
+    four a;
+    four b;
+    memcpy(&a, entries, sizeof a);
+    memcpy(&b, entries + 4, sizeof b);
+    four hits = (a & (four)(a >> 21 == key)) | (b & (four)(b >> 21 == key));
+    two halves = __builtin_shufflevector(hits, hits, 0, 1) | __builtin_shufflevector(hits, hits, 2, 3);
+    return halves[0] | halves[1];
+}
+
+TIK_INLINE uint32_t tik_vocab_pair_in(const tik_vocab *vocab, uint32_t left, uint32_t right, uint32_t bucket)
+{
+    return tik_vocab_pair_by(vocab, left, right, bucket, tik_vocab_entry);
 }
 
 static inline uint32_t tik_vocab_bucket(const tik_vocab *vocab, uint32_t left, uint32_t right)
